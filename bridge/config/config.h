@@ -1,0 +1,108 @@
+#ifndef BRIDGE_CONFIG_CONFIG_H
+#define BRIDGE_CONFIG_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "bridge/core/event.h"
+#include "bridge/core/policy.h"
+
+/** Limits of a configuration file. */
+#define AB_CONFIG_FILE_MAX       (1024u * 1024u) /* bytes */
+#define AB_CONFIG_SOURCES_MAX    256u
+#define AB_CONFIG_LANES_MAX      64u
+#define AB_CONFIG_PROPERTIES_MAX 256u
+#define AB_CONFIG_DEPTH_MAX      16u
+
+/** One librdkafka property as written under kafka:, consumer: or producer:. */
+typedef struct ab_property {
+    char *name;
+    char *value;     /* resolved: ${…} expanded, file: and env: read; never print it */
+    unsigned line;   /* in the config file */
+} ab_property_t;
+
+typedef struct ab_properties {
+    ab_property_t *items;
+    size_t count;
+} ab_properties_t;
+
+typedef enum ab_start_kind {
+    AB_START_EARLIEST,
+    AB_START_LATEST,
+    AB_START_COMMITTED,
+    AB_START_TIME
+} ab_start_kind_t;
+
+typedef struct ab_source {
+    ab_policy_t policy;
+    ab_start_kind_t start;
+    int64_t start_time_ms; /* with AB_START_TIME, since the epoch */
+    unsigned line;
+} ab_source_t;
+
+typedef enum ab_log_format { AB_LOG_JSON, AB_LOG_TEXT } ab_log_format_t;
+
+/** A whole configuration, checked. Owned by ab_config_load()'s caller; immutable, so threads share it. */
+typedef struct ab_config {
+    char *file; /* where it was read */
+    ab_properties_t kafka, consumer, producer;
+    char *group;
+    char *instance;
+    bool instance_set; /* written in the file: static group membership */
+    unsigned lanes;
+    ab_source_t *sources;
+    size_t source_count;
+    unsigned commit_interval_ms;
+    unsigned commit_records;
+    uint64_t commit_size_bytes;
+    unsigned transaction_timeout_ms;
+    bool source_header;
+    bool topics_wait; /* topics.missing: wait */
+    uint64_t memory_per_lane_bytes;
+    unsigned shutdown_timeout_ms;
+    ab_log_format_t log_format;
+    ab_level_t log_level;
+    struct ab_config_memory *memory; /* what owns the strings */
+} ab_config_t;
+
+/** One finding about a configuration: a mistake (refused) or a warning (lint only). */
+typedef struct ab_finding {
+    bool warning;
+    unsigned line;      /* 1-based, 0 when the file as a whole is meant */
+    unsigned column;    /* 1-based, 0 when not known */
+    char key[128];      /* path: "sources[0].routes.approval" */
+    char message[384];  /* what is wrong and what was expected; never a secret */
+} ab_finding_t;
+
+/** Most findings kept; one more says that there are more. */
+#define AB_FINDINGS_MAX 64
+
+typedef struct ab_findings {
+    ab_finding_t items[AB_FINDINGS_MAX];
+    size_t count;
+    size_t mistakes; /* also those not kept */
+} ab_findings_t;
+
+/** Finds the file name: -c FILE, else $AGENT_BRIDGE_CONFIG, else /etc/agent-bridge/config.yaml. Borrowed. */
+const char *ab_config_path_view(const char *option);
+
+/** Reads, expands, checks. Every mistake is reported at once in ret_findings, with file line and key.
+ *  Returns the config, or NULL when there was at least one mistake. Free with ab_config_free().
+ *  Needs no broker. */
+ab_config_t *ab_config_load(const char *path, ab_findings_t *ret_findings);
+
+/** The same from text in memory (the demo, tests); name stands for the file in messages. */
+ab_config_t *ab_config_parse(const char *name, const char *text, size_t size, ab_findings_t *ret_findings);
+
+/** Takes NULL. */
+void ab_config_free(ab_config_t *config);
+
+/** Writes findings as "file:line:column: error: key: message" lines. */
+void ab_findings_print(const ab_findings_t *findings, const char *file, FILE *out);
+
+/** Writes docs/configuration.md from the table. */
+void ab_config_print_docs(FILE *out);
+
+#endif

@@ -1,0 +1,23 @@
+# One interface target carries the warnings and sanitizers of every target in the tree.
+add_library(aw_flags INTERFACE)
+target_compile_definitions(aw_flags INTERFACE _GNU_SOURCE)
+target_compile_options(aw_flags INTERFACE
+  -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla
+  -Wundef -Wpointer-arith -Wwrite-strings -fno-omit-frame-pointer)
+if(AW_WERROR)
+  target_compile_options(aw_flags INTERFACE -Werror)
+endif()
+if(AW_SANITIZE)
+  target_compile_options(aw_flags INTERFACE -fsanitize=${AW_SANITIZE} -fno-sanitize-recover=all)
+  target_link_options(aw_flags INTERFACE -fsanitize=${AW_SANITIZE})
+endif()
+
+# aw_add_folder(NAME SOURCES a.c b.c LINKS other_target PkgConfig::X)
+# One static library for one folder. Everything is linked PRIVATE: a header that needs another
+# folder's header says so by including it, and the include test holds the direction.
+function(aw_add_folder name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/codec/include PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE aw_flags ${ARG_LINKS})
+endfunction()
