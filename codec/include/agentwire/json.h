@@ -1,0 +1,87 @@
+#ifndef AGENTWIRE_JSON_H
+#define AGENTWIRE_JSON_H
+
+#include "agentwire/arena.h"
+#include "agentwire/span.h"
+#include "agentwire/status.h"
+
+/** Deepest nesting of objects and arrays one writer keeps; the schema needs 5. */
+#define AW_JSON_DEPTH_MAX 32u
+
+/** How the text is laid out. Both are what Python's json.dumps(…, ensure_ascii=False) prints. */
+typedef enum aw_json_style {
+    AW_JSON_COMPACT, /* separators=(",", ":"): no blank anywhere */
+    AW_JSON_INDENTED /* indent=2: a member a line, ": " behind keys, {} and [] when empty */
+} aw_json_style_t;
+
+/** Writes one JSON text, call by call, into a buffer of the caller or one that grows in an arena.
+ *
+ * Lives on the caller's stack; the members are the writer's own. Calls never fail by themselves: the
+ * first trouble is kept, everything after it is ignored, and aw_json_finish() reports it. Calls in an
+ * order that makes no JSON text (a value without its key, a close without its open) are bugs and assert.
+ *
+ * Keys are written in the order given: who wants canonical JSON opens an object, gives its keys in
+ * ascending byte order, each once, and uses AW_JSON_COMPACT. The text is always valid UTF-8, and holds
+ * no NUL: control characters below U+0020, the quote and the backslash are escaped (\b \f \n \r \t,
+ * else \u00xx in lower case), everything else is written as it is.
+ */
+typedef struct aw_json_writer {
+    uint8_t *data;
+    size_t size;
+    size_t capacity;
+    aw_arena_t *arena; /* NULL: the buffer is the caller's and does not grow */
+    uint64_t has_member; /* bit n: level n holds a member already */
+    uint64_t is_object;  /* bit n: level n is an object */
+    unsigned depth;
+    aw_json_style_t style;
+    bool after_key;
+    int status;
+} aw_json_writer_t;
+
+/** Starts a text in a caller's buffer, which must outlive the text. Too small: AW_STATUS_LIMIT_SIZE. */
+void aw_json_init_buffer(aw_json_writer_t *writer, aw_json_style_t style, void *buffer,
+                         size_t capacity_bytes);
+
+/** Starts a text in memory taken from the arena, valid until the arena is reset or freed. A text of n
+ *  bytes takes up to 4n bytes from the arena, since growing leaves the smaller buffers behind. */
+void aw_json_init_arena(aw_json_writer_t *writer, aw_json_style_t style, aw_arena_t *arena);
+
+/** Opens and closes an object or an array, as a value at the place where the writer stands. */
+void aw_json_object_open(aw_json_writer_t *writer);
+void aw_json_object_close(aw_json_writer_t *writer);
+void aw_json_array_open(aw_json_writer_t *writer);
+void aw_json_array_close(aw_json_writer_t *writer);
+
+/** The key of the next value. Ill-formed UTF-8: AW_STATUS_INVALID_UTF8, as with every text below. */
+void aw_json_key(aw_json_writer_t *writer, aw_span_t key);
+
+/** The same for a C string of well-formed UTF-8, a literal as a rule. */
+void aw_json_key_text(aw_json_writer_t *writer, const char *key);
+
+/** A string value of any well-formed UTF-8, NUL included. The absent span is "". */
+void aw_json_string(aw_json_writer_t *writer, aw_span_t text);
+void aw_json_text(aw_json_writer_t *writer, const char *text);
+
+/** A number in decimal digits. */
+void aw_json_int64(aw_json_writer_t *writer, int64_t value);
+void aw_json_uint64(aw_json_writer_t *writer, uint64_t value);
+
+/** An int64 as proto3 JSON writes it: a string of decimal digits. */
+void aw_json_int64_string(aw_json_writer_t *writer, int64_t value);
+
+void aw_json_bool(aw_json_writer_t *writer, bool value);
+void aw_json_null(aw_json_writer_t *writer);
+
+/** Bytes as a string: standard base64 with padding, or lower-case hex. */
+void aw_json_base64(aw_json_writer_t *writer, aw_span_t bytes);
+void aw_json_hex(aw_json_writer_t *writer, aw_span_t bytes);
+
+/** Ends the text. Every object and array must be closed and one value written.
+ *
+ * ret_text borrows from the buffer or the arena and is written on success only; no NUL follows it.
+ * Returns AW_OK, AW_STATUS_LIMIT_SIZE (the caller's buffer is full, or the text passes SIZE_MAX),
+ * AW_STATUS_LIMIT_DECODE_BYTES or AW_STATUS_NO_MEMORY (from the arena), AW_STATUS_INVALID_UTF8.
+ */
+int aw_json_finish(const aw_json_writer_t *writer, aw_span_t *ret_text);
+
+#endif
