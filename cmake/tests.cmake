@@ -1,6 +1,28 @@
+# Tests. Everything here is included only with AW_TESTS.
+
+# The Python of the tests: the reference runtime (protobuf) and the independent client are pinned in
+# scripts/requirements.txt and live in .venv, never in the system's Python.
+set(AW_PYTHON "${PROJECT_SOURCE_DIR}/.venv/bin/python" CACHE FILEPATH "Python of the tests, with scripts/requirements.txt")
+if(NOT EXISTS "${AW_PYTHON}")
+  message(FATAL_ERROR "The tests need ${AW_PYTHON}, which is not there. "
+    "Run 'make setup', or configure with -DAW_TESTS=OFF.")
+endif()
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka>=1.1.5)
+
+# ThreadSanitizer does not see threads and locks made through glibc's C11 functions, as the packaged
+# librdkafka does, and crashes. Whatever links librdkafka then gets them on pthreads, by itself.
+if(AW_SANITIZE MATCHES "thread")
+  add_library(aw_c11_threads STATIC ${PROJECT_SOURCE_DIR}/tests/support/c11_threads.c)
+  target_link_libraries(aw_c11_threads PRIVATE aw_flags)
+  target_link_libraries(PkgConfig::RDKAFKA INTERFACE "$<LINK_LIBRARY:WHOLE_ARCHIVE,aw_c11_threads>")
+endif()
+
+# What a test prints when it, or a part of it, did not run: cmocka's skip(), cmocka and unittest with
+# nothing to run, unittest's skips, and TAP-like scripts. A test that does not run proves nothing.
+set(AW_SKIP_REGEX "\\[  SKIPPED \\]|Running 0 test|Ran 0 tests|NO TESTS RAN|skipped=[1-9]|(^|[ \n])[1-9][0-9]* skipped|(^|\n)SKIP")
+
 # aw_add_test(NAME x_test LABEL unit [TIMEOUT s] SOURCES x_test.c LINKS targets… [ENV A=b …] [SERIAL])
-# One cmocka program. A skipped cmocka test prints "[  SKIPPED ]"; that fails here, since a test that
-# does not run proves nothing. The working folder is the project's root.
+# One cmocka program; a skip fails. The working folder is the project's root.
 function(aw_add_test)
   cmake_parse_arguments(ARG "SERIAL" "NAME;LABEL;TIMEOUT" "SOURCES;LINKS;ENV" ${ARGN})
   if(NOT ARG_LABEL)
@@ -8,9 +30,6 @@ function(aw_add_test)
   endif()
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 60)
-  endif()
-  if(NOT TARGET PkgConfig::CMOCKA)
-    pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka>=1.1.5)
   endif()
   add_executable(${ARG_NAME} ${ARG_SOURCES})
   target_include_directories(${ARG_NAME} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/codec/include)
@@ -20,7 +39,8 @@ function(aw_add_test)
 endfunction()
 
 # aw_add_script_test(NAME x LABEL cli [TIMEOUT s] COMMAND … [ENV A=b …] [SERIAL])
-# A test that is a program of another language; the binary under test is in $AGENT_BRIDGE.
+# A test that is a program of another language (Python: COMMAND ${AW_PYTHON} x.py); the binary under
+# test is in $AGENT_BRIDGE. A skip fails. The working folder is the project's root.
 function(aw_add_script_test)
   cmake_parse_arguments(ARG "SERIAL" "NAME;LABEL;TIMEOUT" "COMMAND;ENV" ${ARGN})
   if(NOT ARG_LABEL)
@@ -36,7 +56,7 @@ endfunction()
 
 function(aw_test_properties name label timeout serial env)
   set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT ${timeout}
-    FAIL_REGULAR_EXPRESSION "\\[  SKIPPED \\]|^SKIP|[1-9][0-9]* skipped")
+    FAIL_REGULAR_EXPRESSION "${AW_SKIP_REGEX}")
   if(serial)
     set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)
   endif()
