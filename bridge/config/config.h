@@ -15,12 +15,17 @@
 #define AB_CONFIG_LANES_MAX      64u
 #define AB_CONFIG_PROPERTIES_MAX 256u
 #define AB_CONFIG_DEPTH_MAX      16u
+#define AB_CONFIG_NODES_MAX      65536u          /* values in a file, lists and mappings included */
+#define AB_CONFIG_KEYS_MAX       1024u           /* keys of one mapping */
+#define AB_CONFIG_VALUE_MAX      (64u * 1024u)   /* bytes of a value, after ${…}, file: and env: */
+#define AB_CONFIG_TOPIC_MAX      249u            /* Kafka's own limit */
 
 /** One librdkafka property as written under kafka:, consumer: or producer:. */
 typedef struct ab_property {
     char *name;
     char *value;     /* resolved: ${…} expanded, file: and env: read; never print it */
     unsigned line;   /* in the config file */
+    unsigned column;
 } ab_property_t;
 
 typedef struct ab_properties {
@@ -59,6 +64,10 @@ typedef struct ab_config {
     uint64_t commit_size_bytes;
     unsigned transaction_timeout_ms;
     bool source_header;
+    const char *errors_topic;     /* errors.topic as written, NULL: each source has its own */
+    const char *quarantine_topic; /* errors.quarantine as written, NULL: as above, or off */
+    bool quarantine_off;
+    uint32_t max_hops; /* these four are in each source's policy, ready for use */
     bool topics_wait; /* topics.missing: wait */
     uint64_t memory_per_lane_bytes;
     unsigned shutdown_timeout_ms;
@@ -79,30 +88,52 @@ typedef struct ab_finding {
 /** Most findings kept; one more says that there are more. */
 #define AB_FINDINGS_MAX 64
 
+/** Start from {0}. */
 typedef struct ab_findings {
     ab_finding_t items[AB_FINDINGS_MAX];
     size_t count;
     size_t mistakes; /* also those not kept */
+    size_t warnings; /* also those not kept */
+    bool unreadable; /* the file could not be read at all */
 } ab_findings_t;
+
+/** Appends a finding: a warning, or a mistake, which refuses the configuration. line is 1-based, 0 for
+ *  the file as a whole; key may be "". The message says what is wrong and what was expected, and never
+ *  holds a value from under kafka, consumer or producer. A text too long is cut. */
+void ab_findings_add(ab_findings_t *findings, bool warning, unsigned line, const char *key,
+                     const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/** The same with the column, 0 when not known. */
+void ab_findings_add_at(ab_findings_t *findings, bool warning, unsigned line, unsigned column,
+                        const char *key, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
 
 /** Finds the file name: -c FILE, else $AGENT_BRIDGE_CONFIG, else /etc/agent-bridge/config.yaml. Borrowed. */
 const char *ab_config_path_view(const char *option);
 
+/** Judges what only librdkafka can: the names and values of its properties (in bridge/kafka). Called once
+ *  the file has been read, also when it holds mistakes already, so that all are reported at once; then
+ *  only kafka, consumer and producer may be looked at. Appends to findings with ab_findings_add().
+ *  Returns 0, or a negative number when it could not judge (memory). */
+typedef int ab_config_check_fn(const ab_config_t *config, ab_findings_t *findings);
+
 /** Reads, expands, checks. Every mistake is reported at once in ret_findings, with file line and key.
- *  Returns the config, or NULL when there was at least one mistake. Free with ab_config_free().
- *  Needs no broker. */
-ab_config_t *ab_config_load(const char *path, ab_findings_t *ret_findings);
+ *  check may be NULL. Returns the config, or NULL when there was at least one mistake. Free with
+ *  ab_config_free(). Needs no broker. */
+ab_config_t *ab_config_load(const char *path, ab_config_check_fn *check,
+                            ab_findings_t *ret_findings);
 
 /** The same from text in memory (the demo, tests); name stands for the file in messages. */
-ab_config_t *ab_config_parse(const char *name, const char *text, size_t size, ab_findings_t *ret_findings);
+ab_config_t *ab_config_parse(const char *name, const char *text, size_t size,
+                             ab_config_check_fn *check, ab_findings_t *ret_findings);
 
 /** Takes NULL. */
 void ab_config_free(ab_config_t *config);
 
-/** Writes findings as "file:line:column: error: key: message" lines. */
+/** Writes findings as "file:line:column: error: key: message" lines, in the order of the file. */
 void ab_findings_print(const ab_findings_t *findings, const char *file, FILE *out);
 
-/** Writes docs/configuration.md from the table. */
+/** Writes docs/configuration.md, all of it, from the table. */
 void ab_config_print_docs(FILE *out);
 
 #endif
