@@ -40,8 +40,8 @@ typedef struct ab_field {
  *  event is a snake_case word from a closed set ("ledger", "dead_letter", …); message says it in
  *  words and, for a warning or an error, what to do next.
  *
- *  A "dead_letter" event has the text fields "reason" and "source_topic": by them the log holds back
- *  what would come more often than once in ten seconds. */
+ *  A "dead_letter" event has the text fields "reason" and "source_topic": by them the log holds
+ *  back what would come more often than once in ten seconds. */
 typedef void ab_event_fn(void *opaque, ab_level_t level, const char *event, const char *message,
                          const ab_field_t *fields, unsigned field_count);
 

@@ -6,9 +6,9 @@
 
 #include "bridge/core/verdict.h"
 
-/** Counters that must balance: consumed = routed + dead_lettered + dropped (answered comes with state).
- *  A lane counts into a ledger of its own for the transaction in hand and adds it to the durable one
- *  when the transaction has committed, so that what is shown is what happened. */
+/** Counters that must balance: consumed = routed + dead_lettered + dropped.
+ *  A lane counts into a ledger of its own for the transaction in hand and adds it to the durable
+ *  one when the transaction has committed, so that what is shown is what happened. */
 typedef struct ab_ledger {
     uint64_t consumed;
     uint64_t routed[AB_SLOT_COUNT];

@@ -36,9 +36,9 @@ typedef enum ab_partition_by {
 typedef struct ab_policy {
     const char *topic;
     ab_route_t routes[AB_SLOT_COUNT];
-    bool tombstone_drop;          /* on_tombstone: drop */
-    bool key_mismatch_ignore;     /* on_key_mismatch: ignore */
-    bool null_key_dead_letter;    /* on_null_key: dead_letter */
+    bool tombstone_drop;       /* on_tombstone: drop */
+    bool key_mismatch_ignore;  /* on_key_mismatch: ignore */
+    bool null_key_dead_letter; /* on_null_key: dead_letter */
     ab_partition_by_t partition_by;
     uint64_t max_value_bytes;
     uint32_t max_hops;            /* errors.max_hops */

@@ -27,7 +27,7 @@ typedef struct ab_record {
     ab_timestamp_type_t timestamp_type;
     aw_span_t key;   /* data NULL: no key */
     aw_span_t value; /* data NULL: tombstone */
-    uint32_t hops;   /* of the last __agent_bridge.hops header, see ab_hops_parse(); 0 when there is none */
+    uint32_t hops;   /* ab_hops_parse() of the last __agent_bridge.hops header; 0 without one */
 } ab_record_t;
 
 #endif

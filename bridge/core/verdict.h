@@ -14,28 +14,42 @@ typedef enum ab_outcome {
     AB_OUTCOME_COUNT
 } ab_outcome_t;
 
-/** The verdict on one record: a pure function of the record and its source's policy (DESIGN section 3). */
+/** The verdict on one record: a pure function of the record and its source's policy (DESIGN
+ *  section 3). */
 typedef struct ab_verdict {
     ab_outcome_t outcome;
-    aw_variant_t variant;     /* NONE when the scan refused or no payload was set */
-    const char *topic;        /* with ROUTED: where to, borrowed from the policy */
-    aw_span_t entity_key;     /* of the envelope, or the record's key where the scan refused; may be empty */
-    int64_t event_time_ms;    /* of the envelope, or the record's timestamp where the scan refused */
-    bool keyless;             /* accepted although the record has no key: order depends on the producer */
-    ab_reason_t reason;       /* with DEAD_LETTERED, and with DROPPED the check that decided */
-    int64_t at;               /* byte offset into the value, -1 when there is none */
+    aw_variant_t variant;  /* NONE when the value was not read or holds no payload we know */
+    const char *topic;     /* with ROUTED: where to, borrowed from the policy */
+    aw_span_t entity_key;  /* may be empty */
+    int64_t event_time_ms; /* since the epoch */
+    bool keyless;          /* passed check 5 without a record key: its order is the producer's */
+    ab_reason_t reason;    /* with DEAD_LETTERED; with DROPPED NONE where a route says drop */
+    int64_t at;            /* byte offset into the value, -1 when there is none */
+    const char *text;      /* one line, static storage, "" without a reason */
     char field[AW_ERROR_FIELD_MAX]; /* path, "" when there is none */
-    const char *text;         /* static storage, one line */
 } ab_verdict_t;
 
-/** Runs checks 1 to 9. Never fails, allocates nothing. Spans borrow from the record. */
+/** Runs checks 1 to 6, 8 and 9. Never fails, allocates nothing. Spans borrow from the record, the
+ *  topic from the policy.
+ *
+ *  Where the value was not read or was refused (checks 1 to 3), entity_key is the record's key and
+ *  event_time_ms the record's timestamp, 0 when it has none: nothing is taken from bytes that did
+ *  not parse. A future variant with a topic of its own goes through the checks like any other. */
 void ab_verdict_of(const ab_record_t *record, const ab_policy_t *policy, ab_verdict_t *ret_verdict);
+
+/** Turns the verdict on a record that an output refused into produce_rejected. text says why, is
+ *  one of a closed set of static texts, at most AB_REASON_TEXT_MAX long, and may be NULL. */
+void ab_verdict_reject(ab_verdict_t *verdict, const char *text);
+
+/** The route that serves a variant: UNKNOWN_VARIANT for NONE. */
+ab_route_slot_t ab_slot_of_variant(aw_variant_t variant);
 
 /** The name of an outcome: "routed", "dead_lettered", "dropped". Static storage. */
 const char *ab_outcome_name(ab_outcome_t outcome);
 
-/** Reads the value of an __agent_bridge.hops header: decimal digits. Anything that is not a number, or
- *  is above 2^32-1, counts as UINT32_MAX, so that a forged header can only stop a record, never free it. */
+/** Reads the value of an __agent_bridge.hops header: decimal digits. Anything that is not a number,
+ *  or is above 2^32-1, counts as UINT32_MAX, so that a forged header can only stop a record, never
+ *  free it. */
 uint32_t ab_hops_parse(aw_span_t value);
 
 #endif
