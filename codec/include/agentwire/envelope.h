@@ -28,22 +28,24 @@ typedef struct aw_envelope_view {
     aw_span_t intent_id;         /* of tool_result or approval */
     aw_span_t result_entity_key; /* tool_result.entity_key */
     aw_span_t request_id;        /* of export_request */
-    uint32_t future_number;      /* first top-level unknown field number >= 7, 0 when there is none */
+    uint32_t future_number; /* first top-level unknown field number >= 7, 0 when there is none */
 } aw_envelope_view_t;
 
 /** Scans one serialized AgentEnvelope without allocating, in one pass.
  *
  * Accepts exactly what the reference runtime accepts (Python protobuf 6.33.6 on upb).
- * ret_view is written on success only. On a refusal error->offset is the first byte of the offending
- * item and error->field the path to it. Bytes that are an envelope behind a schema-registry header
- * (0x00, a four-byte id, and optionally a list of message indexes) are AW_STATUS_FRAMED_PAYLOAD.
+ * ret_view is written on success only. On a refusal error->offset is the first byte of the
+ * offending item and error->field the path to it. Bytes that are an envelope behind a
+ * schema-registry header (0x00, a four-byte id, and optionally a list of message indexes) are
+ * AW_STATUS_FRAMED_PAYLOAD.
  *
  * Returns AW_OK, AW_STATUS_LIMIT_SIZE, or one of the bad-input statuses.
  */
 int aw_envelope_scan(aw_span_t input, aw_envelope_view_t *ret_view, aw_error_t *error);
 
-/** True when the bytes read well as a ToolResult with an intent_id and are not a plausible envelope: a
- *  producer that forgot the envelope. A hint for the text of a dead letter, never a verdict. */
+/** True when the bytes read well as a ToolResult with an intent_id and are not a plausible
+ * envelope: a producer that forgot the envelope. A hint for the text of a dead letter, never a
+ * verdict. */
 bool aw_envelope_looks_like_result(aw_span_t input);
 
 #endif

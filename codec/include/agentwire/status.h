@@ -4,8 +4,8 @@
 /** Every status of the library: identifier, number, name, text.
  *
  * 0 is success, every other is negative. Ranges: caller error -1..-99, bad input -100..-199, limit
- * -200..-299, resource -300..-399, fatal -400..-499. Numbers and names are frozen once released: names
- * of bad input are the reasons of dead letters (docs/reasons.md).
+ * -200..-299, resource -300..-399, fatal -400..-499. Numbers and names are frozen once released:
+ * names of bad input are the reasons of dead letters (docs/reasons.md).
  */
 #define AW_STATUS_LIST(X)                                                                          \
     X(OK, 0, "ok", "success")                                                                      \
@@ -35,7 +35,11 @@ typedef enum aw_status {
 
 #define AW_OK AW_STATUS_OK
 
-/** The frozen lower-case name of a status, "unknown" for a number not in the list. Static storage. */
+/** Marks a function whose status must not be ignored. */
+#define AW_CHECKED __attribute__((warn_unused_result))
+
+/** The frozen lower-case name of a status, "unknown" for a number not in the list. Static storage.
+ */
 const char *aw_status_name(int status);
 
 /** One line that says what the status means. Static storage, never NULL. */
