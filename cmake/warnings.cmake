@@ -7,6 +7,11 @@ target_compile_options(aw_flags INTERFACE
 if(AW_WERROR)
   target_compile_options(aw_flags INTERFACE -Werror)
 endif()
+if(NOT AW_SANITIZE)
+  target_compile_options(aw_flags INTERFACE
+    -fstack-protector-strong $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>)
+  target_link_options(aw_flags INTERFACE -Wl,-z,relro,-z,now)
+endif()
 if(AW_SANITIZE)
   target_compile_options(aw_flags INTERFACE -fsanitize=${AW_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(aw_flags INTERFACE -fsanitize=${AW_SANITIZE})

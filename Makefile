@@ -1,0 +1,54 @@
+# What people type. Everything is built through CMakePresets.json; this file only puts steps in order.
+
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+PYTHON := .venv/bin/python
+# Presets that `make test` builds and runs.
+PRESETS := dev asan tsan
+# For `make differential`: the first seed and the number of inputs.
+SEED := 1
+COUNT := 100000
+
+.PHONY: help setup demo test broker broker-stop differential format tidy clean
+.PHONY: need-build need-all
+
+help: ## what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## install all that building and testing needs (Debian 12, root or sudo)
+	@scripts/setup.sh
+
+# These two look at the tools themselves, which takes less than a second, and install only what lacks.
+need-build:
+	@scripts/setup.sh --check build || scripts/setup.sh build
+
+need-all:
+	@scripts/setup.sh --check || scripts/setup.sh
+
+demo: need-build ## relay a few hundred envelopes through an embedded broker and show the result
+	@mkdir -p build/logs
+	@{ cmake --preset release && cmake --build --preset release; } >build/logs/demo-build.log 2>&1 \
+	    || { tail -n 40 build/logs/demo-build.log; exit 1; }
+	@build/release/bridge/cli/agent-bridge demo
+
+test: need-all ## build and run all tests: dev, AddressSanitizer and ThreadSanitizer presets
+	@$(PYTHON) scripts/test.py $(PRESETS)
+
+broker: need-all ## start an Apache Kafka on loopback for tests by hand
+	@tests/broker/kafka start
+
+broker-stop: ## stop that Kafka
+	@tests/broker/kafka stop
+
+differential: need-all ## compare COUNT mutated inputs from SEED with the reference runtime
+	@cmake --preset dev >/dev/null && cmake --build --preset dev --target agent-bridge
+	@AGENT_BRIDGE=build/dev/bridge/cli/agent-bridge $(PYTHON) scripts/differential.py $(SEED) $(COUNT)
+
+format: need-all ## format the sources in place with clang-format
+	@git ls-files '*.c' '*.h' | grep -v '^codec/message/gen/' | xargs clang-format -i
+
+tidy: need-all ## clang-tidy, gcc -fanalyzer and cppcheck over every source
+	@scripts/tidy.sh
+
+clean: ## remove what was built; the Kafka of the broker tests stays
+	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name kafka -exec rm -rf {} +; fi
