@@ -2,6 +2,7 @@
 #define AGENTWIRE_JSON_H
 
 #include "agentwire/arena.h"
+#include "agentwire/message.h"
 #include "agentwire/span.h"
 #include "agentwire/status.h"
 
@@ -76,12 +77,28 @@ void aw_json_null(aw_json_writer_t *writer);
 void aw_json_base64(aw_json_writer_t *writer, aw_span_t bytes);
 void aw_json_hex(aw_json_writer_t *writer, aw_span_t bytes);
 
+/** A message as proto3 JSON: what Python's json_format.MessageToJson(…, sort_keys=True,
+ *  ensure_ascii=False) prints for it, in the writer's style.
+ *
+ *  Keys are lowerCamelCase and sorted; int64 and bytes are strings, the latter base64; an enum is its
+ *  value's name, or a number where the schema has none; defaults, empty lists and unknown fields are left
+ *  out; a message that is there and empty is {}. Map entries are sorted by key.
+ *
+ *  scratch holds the sorted entries of a map while they are written; trouble there becomes the
+ *  writer's. It may be the writer's own arena. */
+void aw_json_message(aw_json_writer_t *writer, const aw_message_t *message, aw_arena_t *scratch);
+
+/** The members of the same object without its braces, for an object that has members before or behind
+ *  them. */
+void aw_json_message_members(aw_json_writer_t *writer, const aw_message_t *message,
+                             aw_arena_t *scratch);
+
 /** Ends the text. Every object and array must be closed and one value written.
  *
  * ret_text borrows from the buffer or the arena and is written on success only; no NUL follows it.
  * Returns AW_OK, AW_STATUS_LIMIT_SIZE (the caller's buffer is full, or the text passes SIZE_MAX),
  * AW_STATUS_LIMIT_DECODE_BYTES or AW_STATUS_NO_MEMORY (from the arena), AW_STATUS_INVALID_UTF8.
  */
-int aw_json_finish(const aw_json_writer_t *writer, aw_span_t *ret_text);
+AW_CHECKED int aw_json_finish(const aw_json_writer_t *writer, aw_span_t *ret_text);
 
 #endif
