@@ -50,8 +50,10 @@ function(aw_add_script_test)
     set(ARG_TIMEOUT 60)
   endif()
   add_test(NAME ${ARG_NAME} COMMAND ${ARG_COMMAND} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  aw_test_properties(${ARG_NAME} ${ARG_LABEL} ${ARG_TIMEOUT} "${ARG_SERIAL}"
-    "AGENT_BRIDGE=$<TARGET_FILE:agent-bridge>;${ARG_ENV}")
+  if(TARGET agent-bridge)
+    list(APPEND ARG_ENV "AGENT_BRIDGE=$<TARGET_FILE:agent-bridge>")
+  endif()
+  aw_test_properties(${ARG_NAME} ${ARG_LABEL} ${ARG_TIMEOUT} "${ARG_SERIAL}" "${ARG_ENV}")
 endfunction()
 
 function(aw_test_properties name label timeout serial env)
