@@ -1,7 +1,7 @@
 #ifndef BRIDGE_CLI_CLI_H
 #define BRIDGE_CLI_CLI_H
 
-/** Exit codes of the verbs, after sysexits.h. Those of a relay that ran are in bridge/kafka/relay.h. */
+/** Exit codes of the verbs, after sysexits.h. Those of a relay are in bridge/kafka/relay.h. */
 typedef enum ab_cli_exit {
     AB_CLI_OK = 0,
     AB_CLI_FINDINGS = 1,  /* the work was done and found something to complain about */
@@ -18,8 +18,8 @@ typedef struct ab_verb {
     const char *name;
     const char *summary; /* a few words for the list of verbs */
     const char *help;    /* the whole text of --help, with a newline at its end */
-    /** Does the work and returns an exit code. argv[0] is the verb's name; --help and -h were seen to
-     *  already. Results go to stdout, whose errors main.c reports; complaints go to stderr. */
+    /** Does the work and returns an exit code. argv[0] is the verb's name; --help and -h were seen
+     *  to already. Results go to stdout, whose errors main.c reports; complaints go to stderr. */
     int (*run)(int argc, char **argv);
 } ab_verb_t;
 
@@ -34,8 +34,8 @@ extern const ab_verb_t ab_verb_version;
 int ab_cli_usage_error(const ab_verb_t *verb, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** The same for what getopt_long() refused: result is what it returned, ':' (the option string begins
- *  with a colon) or '?'. Call it at once, before the next getopt_long(). */
+/** The same for what getopt_long() refused: result is what it returned, ':' (the option string
+ *  begins with a colon) or '?'. Call it at once, before the next getopt_long(). */
 int ab_cli_option_error(const ab_verb_t *verb, char **argv, int result);
 
 #endif
