@@ -111,8 +111,9 @@ as_root() {
   elif command -v sudo >/dev/null; then
     sudo "$@"
   else
-    die "installing packages needs root. Run 'make setup' as root, or let an administrator run:" \
-      "apt-get install ${packages[*]}"
+    say "installing packages needs root, and there is no sudo. Run 'make setup' as root, or let an" \
+      "administrator run: apt-get install ${packages[*]}"
+    return 1
   fi
 }
 
@@ -121,11 +122,15 @@ install_packages() {
   [ "$scope" = all ] && packages+=("${test_packages[@]}")
   command -v apt-get >/dev/null ||
     die "this is no Debian: install by hand what --check names (Debian's packages: ${packages[*]})"
-  say "installing Debian packages"
+  mkdir -p build/logs
+  say "installing Debian packages (what apt-get says is in build/logs/setup.log)"
   # The lists may be missing, as in a fresh container, or too old to name what the mirror still has.
-  as_root apt-get -q -o DPkg::Lock::Timeout=300 update
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 \
-    --no-install-recommends install "${packages[@]}"
+  if ! { as_root apt-get -q -o DPkg::Lock::Timeout=300 update &&
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 \
+      --no-install-recommends install "${packages[@]}"; } >build/logs/setup.log 2>&1; then
+    tail -n 20 build/logs/setup.log >&2
+    die "the packages could not be installed; all that was said is in build/logs/setup.log"
+  fi
 }
 
 make_venv() {
