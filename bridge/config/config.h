@@ -49,12 +49,18 @@ typedef struct ab_source {
 
 typedef enum ab_log_format { AB_LOG_JSON, AB_LOG_TEXT } ab_log_format_t;
 
+/** A topic that can be switched off. Neither a topic nor off: not written, the default holds. */
+typedef struct ab_optional_topic {
+    const char *topic;
+    bool off;
+} ab_optional_topic_t;
+
 /** A whole configuration, checked. Owned by ab_config_load()'s caller; immutable, so threads share it. */
 typedef struct ab_config {
-    char *file; /* where it was read */
+    const char *file; /* where it was read */
     ab_properties_t kafka, consumer, producer;
-    char *group;
-    char *instance;
+    const char *group;
+    const char *instance;
     bool instance_set; /* written in the file: static group membership */
     unsigned lanes;
     ab_source_t *sources;
@@ -64,25 +70,28 @@ typedef struct ab_config {
     uint64_t commit_size_bytes;
     unsigned transaction_timeout_ms;
     bool source_header;
-    const char *errors_topic;     /* errors.topic as written, NULL: each source has its own */
-    const char *quarantine_topic; /* errors.quarantine as written, NULL: as above, or off */
-    bool quarantine_off;
-    uint32_t max_hops; /* these four are in each source's policy, ready for use */
+    const char *errors_topic;        /* errors.topic as written; NULL: each source has its own */
+    ab_optional_topic_t quarantine;  /* errors.quarantine as written */
+    uint32_t max_hops;               /* these three stand in each source's policy, ready for use */
     bool topics_wait; /* topics.missing: wait */
     uint64_t memory_per_lane_bytes;
     unsigned shutdown_timeout_ms;
     ab_log_format_t log_format;
     ab_level_t log_level;
-    struct ab_config_memory *memory; /* what owns the strings */
+    struct ab_config_memory *memory; /* what owns the strings, and this struct */
 } ab_config_t;
+
+/** Longest key path and longest message of a finding, NUL included; longer ones are cut. */
+#define AB_FINDING_KEY_MAX     128
+#define AB_FINDING_MESSAGE_MAX 384
 
 /** One finding about a configuration: a mistake (refused) or a warning (lint only). */
 typedef struct ab_finding {
     bool warning;
     unsigned line;      /* 1-based, 0 when the file as a whole is meant */
     unsigned column;    /* 1-based, 0 when not known */
-    char key[128];      /* path: "sources[0].routes.approval" */
-    char message[384];  /* what is wrong and what was expected; never a secret */
+    char key[AB_FINDING_KEY_MAX];         /* path: "sources[0].routes.approval" */
+    char message[AB_FINDING_MESSAGE_MAX]; /* what is wrong, what was expected; never a secret */
 } ab_finding_t;
 
 /** Most findings kept; one more says that there are more. */
@@ -129,6 +138,10 @@ ab_config_t *ab_config_parse(const char *name, const char *text, size_t size,
 
 /** Takes NULL. */
 void ab_config_free(ab_config_t *config);
+
+/** The findings in the order of the file. The pointers are views into findings. Returns their count. */
+size_t ab_findings_sorted(const ab_findings_t *findings,
+                          const ab_finding_t *ret_sorted[AB_FINDINGS_MAX]);
 
 /** Writes findings as "file:line:column: error: key: message" lines, in the order of the file. */
 void ab_findings_print(const ab_findings_t *findings, const char *file, FILE *out);

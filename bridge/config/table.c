@@ -1,0 +1,285 @@
+#include "bridge/config/table.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "bridge/config/config.h"
+
+#define IN_CONFIG(member)                                                                          \
+    .offset = offsetof(ab_config_t, member), .size = sizeof(((ab_config_t *)0)->member)
+#define IN_SOURCE(member)                                                                          \
+    .offset = offsetof(ab_source_t, member), .size = sizeof(((ab_source_t *)0)->member)
+
+#define KIB     ((uint64_t)1024)
+#define MIB     (1024 * KIB)
+#define GIB     (1024 * MIB)
+#define SECONDS ((uint64_t)1000)
+#define MINUTES (60 * SECONDS)
+
+/* Words are stored as their number. */
+_Static_assert(AB_LEVEL_ERROR == 0 && AB_LEVEL_WARNING == 1 && AB_LEVEL_INFO == 2 &&
+                   AB_LEVEL_DEBUG == 3,
+               "log.level lists its words in the order of ab_level_t");
+_Static_assert(AB_LOG_JSON == 0 && AB_LOG_TEXT == 1, "log.format");
+_Static_assert(AB_PARTITION_KEY == 0 && AB_PARTITION_SOURCE == 1, "sources[].partition");
+_Static_assert(AB_START_EARLIEST == 0 && AB_START_LATEST == 1 && AB_START_COMMITTED == 2,
+               "sources[].start");
+
+#define ROUTE(variant, slot, text)                                                                 \
+    {.path = "sources[].routes." variant, .type = AB_KEY_ROUTE, .words = "dead_letter|drop",       \
+     .later = "answer", IN_SOURCE(policy.routes[slot]), .help = text}
+
+static const ab_key_t keys[] = {
+    {.path = "kafka", .type = AB_KEY_PROPERTIES, IN_CONFIG(kafka),
+     .help = "Properties of librdkafka, under librdkafka's own names, for every client the bridge "
+             "makes."},
+    {.path = "kafka.bootstrap.servers", .type = AB_KEY_PROPERTY,
+     .help = "Where the cluster is found: `host:port`, several with commas between. One cluster "
+             "only, since a transaction does not span two."},
+    {.path = "consumer", .type = AB_KEY_PROPERTIES, IN_CONFIG(consumer),
+     .help = "The same for consumers only; wins over `kafka`."},
+    {.path = "producer", .type = AB_KEY_PROPERTIES, IN_CONFIG(producer),
+     .help = "The same for producers only; wins over `kafka`."},
+    {.path = "group", .type = AB_KEY_NAME, .max = AB_CONFIG_TOPIC_MAX, IN_CONFIG(group),
+     .help = "The consumer group (`group.id`) of all instances that share the work, and the "
+             "beginning of every transactional id, `<group>.<instance>.<lane>`. Offsets belong to "
+             "it: another group begins at `start`."},
+    {.path = "instance", .type = AB_KEY_NAME, .fallback = "<host name>", .max = 200,
+     IN_CONFIG(instance),
+     .help = "The name of this process among the instances of the group, the same after a restart "
+             "and never used by two at once. Written here it also makes the membership static "
+             "(`group.instance.id` is `<instance>.<lane>`)."},
+    {.path = "lanes", .type = AB_KEY_COUNT, .fallback = "1", .min = 1, .max = AB_CONFIG_LANES_MAX,
+     IN_CONFIG(lanes),
+     .help = "Threads that work side by side, each with its own consumer and producer. More lanes "
+             "than partitions leave some idle."},
+    {.path = "sources", .type = AB_KEY_SOURCES, .min = 1, .max = AB_CONFIG_SOURCES_MAX,
+     .help = "The topics to read, a list with a member for each."},
+    {.path = "sources[].topic", .type = AB_KEY_TOPIC, IN_SOURCE(policy.topic),
+     .help = "The source topic. No output may be a source."},
+    {.path = "sources[].type", .type = AB_KEY_WORD, .words = "envelope", .later = "intent",
+     .fallback = "envelope", .help = "What the records hold: `AgentEnvelope` messages."},
+    {.path = "sources[].start", .type = AB_KEY_START, .words = "earliest|latest|committed",
+     .fallback = "earliest", IN_SOURCE(start),
+     .help = "Where reading begins when the group has no committed offset for the topic. "
+             "`committed` refuses to start then. A time, as in `2026-01-31T00:00:00Z`, begins at the "
+             "first record not older."},
+    {.path = "sources[].routes", .type = AB_KEY_SECTION,
+     .help = "Where each variant goes: a topic, `dead_letter` or `drop`. Topics are never created "
+             "by the bridge."},
+    ROUTE("external_event", AB_SLOT_EXTERNAL_EVENT, "For envelopes with an `external_event`."),
+    ROUTE("tool_result", AB_SLOT_TOOL_RESULT, "For envelopes with a `tool_result`."),
+    ROUTE("approval", AB_SLOT_APPROVAL, "For envelopes with an `approval`."),
+    ROUTE("export_request", AB_SLOT_EXPORT_REQUEST, "For envelopes with an `export_request`."),
+    {.path = "sources[].routes.unknown_variant", .type = AB_KEY_ROUTE, .words = "dead_letter",
+     .fallback = "dead_letter", IN_SOURCE(policy.routes[AB_SLOT_UNKNOWN_VARIANT]),
+     .help = "For envelopes whose payload is of a variant that this build does not know."},
+    {.path = "sources[].on_tombstone", .type = AB_KEY_WORD, .words = "dead_letter|drop",
+     .fallback = "dead_letter", IN_SOURCE(policy.tombstone_drop),
+     .help = "What becomes of a record without a value."},
+    {.path = "sources[].on_key_mismatch", .type = AB_KEY_WORD, .words = "dead_letter|ignore",
+     .fallback = "dead_letter", IN_SOURCE(policy.key_mismatch_ignore),
+     .help = "What becomes of a record whose key is not the envelope's `entity_key`. With `ignore` "
+             "the order of an entity's records is no longer promised."},
+    {.path = "sources[].on_null_key", .type = AB_KEY_WORD, .words = "accept|dead_letter",
+     .fallback = "accept", IN_SOURCE(policy.null_key_dead_letter),
+     .help = "What becomes of a record without a key. Where it is accepted, the order of an "
+             "entity's records is what the producer made it."},
+    {.path = "sources[].partition", .type = AB_KEY_WORD, .words = "key|source", .fallback = "key",
+     IN_SOURCE(policy.partition_by),
+     .help = "The partition of a routed record: `key` places it by its key as the Java clients do, "
+             "`source` keeps the source partition's number, modulo the output's count."},
+    {.path = "sources[].max_value", .type = AB_KEY_SIZE, .fallback = "8MiB", .min = KIB,
+     .max = 512 * MIB, IN_SOURCE(policy.max_value_bytes),
+     .help = "A larger value is dead-lettered as `oversized`."},
+    {.path = "sources[].contract", .type = AB_KEY_LATER, .help = "checks of external_event"},
+    {.path = "delivery", .type = AB_KEY_SECTION, .help = "How outputs are committed."},
+    {.path = "delivery.guarantee", .type = AB_KEY_WORD, .words = "exactly_once",
+     .later = "at_least_once", .fallback = "exactly_once",
+     .help = "Outputs and offsets commit in one transaction; readers use `read_committed`."},
+    {.path = "delivery.commit_interval", .type = AB_KEY_DURATION, .fallback = "100ms", .min = 1,
+     .max = 5 * MINUTES, IN_CONFIG(commit_interval_ms),
+     .help = "A transaction is committed when it is this old. Must be shorter than "
+             "`transaction_timeout`."},
+    {.path = "delivery.commit_records", .type = AB_KEY_COUNT, .fallback = "10000", .min = 1,
+     .max = 1000000, IN_CONFIG(commit_records),
+     .help = "A transaction is committed when it holds this many source records."},
+    {.path = "delivery.commit_size", .type = AB_KEY_SIZE, .fallback = "16MiB", .min = KIB,
+     .max = GIB, IN_CONFIG(commit_size_bytes),
+     .help = "A transaction is committed when its outputs are this large."},
+    {.path = "delivery.transaction_timeout", .type = AB_KEY_DURATION, .fallback = "15s",
+     .min = SECONDS, .max = 15 * MINUTES, IN_CONFIG(transaction_timeout_ms),
+     .help = "How long the broker keeps a transaction open whose process is gone; readers of the "
+             "outputs wait that long. The broker's `transaction.max.timeout.ms` must allow it."},
+    {.path = "delivery.source_header", .type = AB_KEY_BOOL, .fallback = "true",
+     IN_CONFIG(source_header),
+     .help = "Whether routed records get the header `__agent_bridge.source`, which names where they "
+             "came from. Dead letters and quarantined records have it always."},
+    {.path = "errors", .type = AB_KEY_SECTION, .help = "Where records go that are not routed."},
+    {.path = "errors.topic", .type = AB_KEY_TOPIC, .fallback = "<source>.errors",
+     IN_CONFIG(errors_topic),
+     .help = "The topic for dead letters, small records that say what was wrong with which record. "
+             "Where it is not written, each source has its own: its name and `.errors`."},
+    {.path = "errors.quarantine", .type = AB_KEY_OPTIONAL_TOPIC, .words = "off",
+     .fallback = "<source>.quarantine", IN_CONFIG(quarantine),
+     .help = "The topic for the dead-lettered records themselves, byte for byte, or `off`. Where it "
+             "is not written, each source has its own: its name and `.quarantine`. With `off` a dead "
+             "letter points to the source record and nothing else keeps it."},
+    {.path = "errors.max_hops", .type = AB_KEY_COUNT, .fallback = "3", .min = 0, .max = 1000,
+     IN_CONFIG(max_hops),
+     .help = "A record that was redriven more often than this is dead-lettered as `hop_limit`."},
+    {.path = "errors.on_failure", .type = AB_KEY_LATER, .help = "another answer than waiting"},
+    {.path = "errors.breaker", .type = AB_KEY_LATER, .help = "the circuit breaker"},
+    {.path = "topics", .type = AB_KEY_SECTION, .help = "About the output topics as a whole."},
+    {.path = "topics.missing", .type = AB_KEY_WORD, .words = "fail|wait", .fallback = "fail",
+     IN_CONFIG(topics_wait),
+     .help = "What to do at the start when an output topic does not exist: end with exit code 69, or "
+             "wait until it does. Topics are never created by the bridge."},
+    {.path = "memory", .type = AB_KEY_SECTION, .help = "Bounds of memory."},
+    {.path = "memory.per_lane", .type = AB_KEY_SIZE, .fallback = "64MiB", .min = MIB,
+     .max = 16 * GIB, IN_CONFIG(memory_per_lane_bytes),
+     .help = "Bytes on their way to the outputs in one lane; over it the lane stops consuming until "
+             "the brokers have taken some. At least the largest `max_value`."},
+    {.path = "shutdown", .type = AB_KEY_SECTION, .help = "How the process ends."},
+    {.path = "shutdown.timeout", .type = AB_KEY_DURATION, .fallback = "20s", .min = SECONDS,
+     .max = 10 * MINUTES, IN_CONFIG(shutdown_timeout_ms),
+     .help = "How long a stop (SIGTERM) may take before the process ends with 75, whatever is under "
+             "way; nothing is lost then either. Shorter than the supervisor's own patience."},
+    {.path = "log", .type = AB_KEY_SECTION, .help = "The log, on standard error."},
+    {.path = "log.format", .type = AB_KEY_WORD, .words = "json|text", .fallback = "json",
+     IN_CONFIG(log_format), .help = "An object a line for machines, or text for people."},
+    {.path = "log.level", .type = AB_KEY_WORD, .words = "error|warning|info|debug",
+     .fallback = "info", IN_CONFIG(log_level), .help = "The least severe events that are logged."},
+    {.path = "state", .type = AB_KEY_LATER, .help = "state topics"},
+    {.path = "snapshots", .type = AB_KEY_LATER, .help = "answers to export requests"},
+    {.path = "limits", .type = AB_KEY_LATER, .help = "decoding limits"},
+    {.path = "http", .type = AB_KEY_LATER, .help = "the HTTP port"},
+    {.path = "health", .type = AB_KEY_LATER, .help = "the HTTP port"},
+};
+
+#define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))
+_Static_assert(KEY_COUNT <= AB_KEYS_MAX, "AB_KEYS_MAX is too small");
+
+const ab_key_t *ab_keys_view(size_t *ret_count)
+{
+    *ret_count = KEY_COUNT;
+    return keys;
+}
+
+size_t ab_key_index(const ab_key_t *key)
+{
+    return (size_t)(key - keys);
+}
+
+bool ab_key_is_in(const ab_key_t *key, const char *prefix)
+{
+    size_t size = strlen(prefix);
+    const char *name = key->path;
+    if (key->type == AB_KEY_PROPERTY || strncmp(name, prefix, size) != 0) {
+        return false; /* the names of properties hold dots and are looked for by their mapping */
+    }
+    name += size;
+    if (size > 0 && *name++ != '.') {
+        return false;
+    }
+    return strchr(name, '.') == NULL && strchr(name, '[') == NULL;
+}
+
+const char *ab_key_name_view(const ab_key_t *key)
+{
+    if (key->type == AB_KEY_PROPERTY) {
+        return strchr(key->path, '.') + 1;
+    }
+    const char *dot = strrchr(key->path, '.');
+    return dot != NULL ? dot + 1 : key->path;
+}
+
+const ab_key_t *ab_key_find(const char *path)
+{
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        if (strcmp(keys[i].path, path) == 0) {
+            return &keys[i];
+        }
+    }
+    return NULL;
+}
+
+const ab_key_t *ab_key_find_in(const char *prefix, const char *name)
+{
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        if (ab_key_is_in(&keys[i], prefix) && strcmp(ab_key_name_view(&keys[i]), name) == 0) {
+            return &keys[i];
+        }
+    }
+    return NULL;
+}
+
+bool ab_key_is_required(const ab_key_t *key)
+{
+    return key->fallback == NULL && key->type != AB_KEY_SECTION &&
+           key->type != AB_KEY_PROPERTIES && key->type != AB_KEY_LATER;
+}
+
+/* Names longer than this are nothing that was mistyped. */
+#define NAME_MAX_LENGTH 40
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/* How many letters must be put in, taken out, replaced or swapped with their neighbour. */
+static unsigned edit_distance(const char *a, size_t a_size, const char *b, size_t b_size)
+{
+    unsigned rows[3][NAME_MAX_LENGTH + 1];
+    for (size_t j = 0; j <= b_size; j++) {
+        rows[0][j] = (unsigned)j;
+    }
+    for (size_t i = 1; i <= a_size; i++) {
+        unsigned *row = rows[i % 3];
+        const unsigned *above = rows[(i - 1) % 3];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= b_size; j++) {
+            unsigned cost = a[i - 1] == b[j - 1] ? 0 : 1;
+            row[j] = least(least(above[j], row[j - 1]) + 1, above[j - 1] + cost);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+                row[j] = least(row[j], rows[(i - 2) % 3][j - 2] + 1);
+            }
+        }
+    }
+    return rows[a_size % 3][b_size];
+}
+
+const ab_key_t *ab_key_nearest(const char *prefix, const char *name)
+{
+    size_t size = strlen(name);
+    if (size > NAME_MAX_LENGTH) {
+        return NULL;
+    }
+    const ab_key_t *nearest = NULL;
+    unsigned best = 1 + (unsigned)size / 3 + 1;
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        if (!ab_key_is_in(&keys[i], prefix) || keys[i].type == AB_KEY_LATER) {
+            continue;
+        }
+        const char *known = ab_key_name_view(&keys[i]);
+        assert(strlen(known) <= NAME_MAX_LENGTH);
+        unsigned distance = edit_distance(name, size, known, strlen(known));
+        if (distance < best) {
+            best = distance;
+            nearest = &keys[i];
+        }
+    }
+    return nearest;
+}
+
+const ab_key_t *ab_key_elsewhere(const char *prefix, const char *name)
+{
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        if (keys[i].type != AB_KEY_LATER && !ab_key_is_in(&keys[i], prefix) &&
+            strcmp(ab_key_name_view(&keys[i]), name) == 0) {
+            return &keys[i];
+        }
+    }
+    return NULL;
+}
