@@ -21,12 +21,12 @@ static const char base64_digits[] =
 /** What stands behind the backslash of a character that must be escaped, 'u' for \u00xx; 0 for a
  *  character that stands for itself. */
 static const char escapes[256] = {
-    ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r', ['"'] = '"',
+    ['\b'] = 'b',  ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r', ['"'] = '"',
     ['\\'] = '\\', [0x00] = 'u', [0x01] = 'u', [0x02] = 'u', [0x03] = 'u', [0x04] = 'u',
-    [0x05] = 'u', [0x06] = 'u', [0x07] = 'u', [0x0b] = 'u', [0x0e] = 'u', [0x0f] = 'u',
-    [0x10] = 'u', [0x11] = 'u', [0x12] = 'u', [0x13] = 'u', [0x14] = 'u', [0x15] = 'u',
-    [0x16] = 'u', [0x17] = 'u', [0x18] = 'u', [0x19] = 'u', [0x1a] = 'u', [0x1b] = 'u',
-    [0x1c] = 'u', [0x1d] = 'u', [0x1e] = 'u', [0x1f] = 'u',
+    [0x05] = 'u',  [0x06] = 'u', [0x07] = 'u', [0x0b] = 'u', [0x0e] = 'u', [0x0f] = 'u',
+    [0x10] = 'u',  [0x11] = 'u', [0x12] = 'u', [0x13] = 'u', [0x14] = 'u', [0x15] = 'u',
+    [0x16] = 'u',  [0x17] = 'u', [0x18] = 'u', [0x19] = 'u', [0x1a] = 'u', [0x1b] = 'u',
+    [0x1c] = 'u',  [0x1d] = 'u', [0x1e] = 'u', [0x1f] = 'u',
 };
 
 static void start(aw_json_writer_t *writer, aw_json_style_t style)
@@ -61,8 +61,8 @@ static bool grow(aw_json_writer_t *writer, size_t count)
     }
     uint8_t *data = aw_arena_alloc(writer->arena, capacity);
     if (data == NULL) {
-        writer->status = aw_arena_limited(writer->arena) ? AW_STATUS_LIMIT_DECODE_BYTES
-                                                         : AW_STATUS_NO_MEMORY;
+        writer->status =
+            aw_arena_limited(writer->arena) ? AW_STATUS_LIMIT_DECODE_BYTES : AW_STATUS_NO_MEMORY;
         return false;
     }
     if (writer->size > 0) {
@@ -308,8 +308,8 @@ static void encode_base64(aw_span_t bytes, uint8_t *out)
 {
     size_t i = 0;
     for (; bytes.size - i >= 3; i += 3) {
-        uint32_t three = (uint32_t)bytes.data[i] << 16 | (uint32_t)bytes.data[i + 1] << 8 |
-                         bytes.data[i + 2];
+        uint32_t three =
+            (uint32_t)bytes.data[i] << 16 | (uint32_t)bytes.data[i + 1] << 8 | bytes.data[i + 2];
         *out++ = (uint8_t)base64_digits[three >> 18];
         *out++ = (uint8_t)base64_digits[three >> 12 & 63];
         *out++ = (uint8_t)base64_digits[three >> 6 & 63];

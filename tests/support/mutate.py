@@ -39,7 +39,9 @@ class Field:
     """One field of the schema."""
 
     number: int
+    name: str
     kind: str  # string, bytes, varint, message
+    repeated: bool
     message: "Message | None" = None
 
 
@@ -61,7 +63,7 @@ class Message:
             kind = {item.TYPE_STRING: "string", item.TYPE_BYTES: "bytes",
                     item.TYPE_MESSAGE: "message"}.get(item.type, "varint")
             inner = cls.of(item.message_type, seen) if kind == "message" else None
-            made.fields[item.number] = Field(item.number, kind, inner)
+            made.fields[item.number] = Field(item.number, item.name, kind, item.is_repeated, inner)
         return made
 
 

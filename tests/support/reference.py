@@ -54,6 +54,11 @@ def compact_text(value) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
+def indented_text(value) -> str:
+    """The same as `agent-bridge inspect` prints it, without the line end."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, indent=2)
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What the reference says. All but `accepted` is None where the bytes were refused."""
@@ -98,7 +103,7 @@ class Reference:
             return None
 
     def indented_json(self, message) -> str:
-        """What `agent-bridge inspect` prints, without the line end."""
+        """What `agent-bridge inspect` has to print, without the line end."""
         return self._json_format.MessageToJson(message, indent=2, sort_keys=True,
                                                ensure_ascii=False)
 

@@ -1,0 +1,50 @@
+"""A running `agent-bridge inspect --batch`."""
+
+import subprocess
+import threading
+
+
+class BatchDied(RuntimeError):
+    """The process ended before it answered."""
+
+
+class Batch:
+    """Requests go in as a block while answers come out: neither side waits for the other."""
+
+    def __init__(self, program: str):
+        self._process = subprocess.Popen([program, "inspect", "--batch"], stdin=subprocess.PIPE,
+                                         stdout=subprocess.PIPE)
+        self._sender = None
+
+    def send(self, inputs):
+        """inputs: (type name, bytes) pairs. Each is then answered by one receive()."""
+        block = "".join(f'{{"type":"{type_name}","hex":"{data.hex()}"}}\n'
+                        for type_name, data in inputs).encode()
+        if self._sender is not None:
+            self._sender.join()
+        self._sender = threading.Thread(target=self._write, args=(block,), daemon=True)
+        self._sender.start()
+
+    def _write(self, block):
+        try:
+            self._process.stdin.write(block)
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            pass  # receive() tells
+
+    def receive(self) -> str:
+        line = self._process.stdout.readline()
+        if not line.endswith(b"\n"):
+            self._process.stdout.close()
+            raise BatchDied(f"agent-bridge ended with {self._process.wait()}")
+        return line[:-1].decode("utf-8")
+
+    def close(self):
+        """Ends the input; whatever is still answered would be an answer too many."""
+        if self._sender is not None:
+            self._sender.join()
+        self._process.stdin.close()
+        rest = self._process.stdout.read()
+        code = self._process.wait()
+        if rest or code != 0:
+            raise BatchDied(f"agent-bridge ended with {code} and {len(rest)} bytes too many")
