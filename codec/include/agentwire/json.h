@@ -17,20 +17,21 @@ typedef enum aw_json_style {
 
 /** Writes one JSON text, call by call, into a buffer of the caller or one that grows in an arena.
  *
- * Lives on the caller's stack; the members are the writer's own. Calls never fail by themselves: the
- * first trouble is kept, everything after it is ignored, and aw_json_finish() reports it. Calls in an
- * order that makes no JSON text (a value without its key, a close without its open) are bugs and assert.
+ * Lives on the caller's stack; the members are the writer's own. Calls never fail by themselves:
+ * the first trouble is kept, everything after it is ignored, and aw_json_finish() reports it. Calls
+ * in an order that makes no JSON text (a value without its key, a close without its open) are bugs
+ * and assert.
  *
  * Keys are written in the order given: who wants canonical JSON opens an object, gives its keys in
- * ascending byte order, each once, and uses AW_JSON_COMPACT. The text is always valid UTF-8, and holds
- * no NUL: control characters below U+0020, the quote and the backslash are escaped (\b \f \n \r \t,
- * else \u00xx in lower case), everything else is written as it is.
+ * ascending byte order, each once, and uses AW_JSON_COMPACT. The text is always valid UTF-8, and
+ * holds no NUL: control characters below U+0020, the quote and the backslash are escaped (\b \f \n
+ * \r \t, else \u00xx in lower case), everything else is written as it is.
  */
 typedef struct aw_json_writer {
     uint8_t *data;
     size_t size;
     size_t capacity;
-    aw_arena_t *arena; /* NULL: the buffer is the caller's and does not grow */
+    aw_arena_t *arena;   /* NULL: the buffer is the caller's and does not grow */
     uint64_t has_member; /* bit n: level n holds a member already */
     uint64_t is_object;  /* bit n: level n is an object */
     unsigned depth;
@@ -39,12 +40,13 @@ typedef struct aw_json_writer {
     int status;
 } aw_json_writer_t;
 
-/** Starts a text in a caller's buffer, which must outlive the text. Too small: AW_STATUS_LIMIT_SIZE. */
+/** Starts a text in a caller's buffer, which must outlive the text. Too small:
+ * AW_STATUS_LIMIT_SIZE. */
 void aw_json_init_buffer(aw_json_writer_t *writer, aw_json_style_t style, void *buffer,
                          size_t capacity_bytes);
 
-/** Starts a text in memory taken from the arena, valid until the arena is reset or freed. A text of n
- *  bytes takes up to 4n bytes from the arena, since growing leaves the smaller buffers behind. */
+/** Starts a text in memory taken from the arena, valid until the arena is reset or freed. A text of
+ * n bytes takes up to 4n bytes from the arena, since growing leaves the smaller buffers behind. */
 void aw_json_init_arena(aw_json_writer_t *writer, aw_json_style_t style, aw_arena_t *arena);
 
 /** Opens and closes an object or an array, as a value at the place where the writer stands. */
@@ -53,7 +55,8 @@ void aw_json_object_close(aw_json_writer_t *writer);
 void aw_json_array_open(aw_json_writer_t *writer);
 void aw_json_array_close(aw_json_writer_t *writer);
 
-/** The key of the next value. Ill-formed UTF-8: AW_STATUS_INVALID_UTF8, as with every text below. */
+/** The key of the next value. Ill-formed UTF-8: AW_STATUS_INVALID_UTF8, as with every text below.
+ */
 void aw_json_key(aw_json_writer_t *writer, aw_span_t key);
 
 /** The same for a C string of well-formed UTF-8, a literal as a rule. */
@@ -80,16 +83,16 @@ void aw_json_hex(aw_json_writer_t *writer, aw_span_t bytes);
 /** A message as proto3 JSON: what Python's json_format.MessageToJson(…, sort_keys=True,
  *  ensure_ascii=False) prints for it, in the writer's style.
  *
- *  Keys are lowerCamelCase and sorted; int64 and bytes are strings, the latter base64; an enum is its
- *  value's name, or a number where the schema has none; defaults, empty lists and unknown fields are left
- *  out; a message that is there and empty is {}. Map entries are sorted by key.
+ *  Keys are lowerCamelCase and sorted; int64 and bytes are strings, the latter base64; an enum is
+ * its value's name, or a number where the schema has none; defaults, empty lists and unknown fields
+ * are left out; a message that is there and empty is {}. Map entries are sorted by key.
  *
  *  scratch holds the sorted entries of a map while they are written; trouble there becomes the
  *  writer's. It may be the writer's own arena. */
 void aw_json_message(aw_json_writer_t *writer, const aw_message_t *message, aw_arena_t *scratch);
 
-/** The members of the same object without its braces, for an object that has members before or behind
- *  them. */
+/** The members of the same object without its braces, for an object that has members before or
+ * behind them. */
 void aw_json_message_members(aw_json_writer_t *writer, const aw_message_t *message,
                              aw_arena_t *scratch);
 
