@@ -1,0 +1,127 @@
+#include "bridge/kafka/errors.h"
+
+ab_action_t ab_error_of_flags(int fatal, int requires_abort, int retriable)
+{
+    if (fatal) {
+        return AB_ACTION_FATAL;
+    }
+    if (requires_abort) {
+        return AB_ACTION_ABORT;
+    }
+    if (retriable) {
+        return AB_ACTION_RETRY;
+    }
+    /* None of the three: the call is over and the transaction's state unknown, so abort. */
+    return AB_ACTION_ABORT;
+}
+
+ab_action_t ab_error_of_transaction(const rd_kafka_error_t *error)
+{
+    if (error == NULL) {
+        return AB_ACTION_NONE;
+    }
+    return ab_error_of_flags(rd_kafka_error_is_fatal(error),
+                             rd_kafka_error_txn_requires_abort(error),
+                             rd_kafka_error_is_retriable(error));
+}
+
+ab_action_t ab_error_of_produce(rd_kafka_resp_err_t err)
+{
+    switch (err) {
+    case RD_KAFKA_RESP_ERR_NO_ERROR:
+        return AB_ACTION_NONE;
+    case RD_KAFKA_RESP_ERR__QUEUE_FULL:
+        return AB_ACTION_RETRY;
+    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
+        return AB_ACTION_POISON;
+    case RD_KAFKA_RESP_ERR__FATAL:
+    case RD_KAFKA_RESP_ERR__FENCED:
+        return AB_ACTION_FATAL;
+    default:
+        /* _STATE (the transaction failed meanwhile), _UNKNOWN_PARTITION and _UNKNOWN_TOPIC (the topic
+         * changed under us): nothing of this transaction may stand. */
+        return AB_ACTION_ABORT;
+    }
+}
+
+ab_action_t ab_error_of_delivery(rd_kafka_resp_err_t err)
+{
+    switch (err) {
+    case RD_KAFKA_RESP_ERR_NO_ERROR:
+    case RD_KAFKA_RESP_ERR__PURGE_QUEUE:
+    case RD_KAFKA_RESP_ERR__PURGE_INFLIGHT:
+        /* Purged: the abort threw it away, which says nothing about the record. */
+        return AB_ACTION_NONE;
+    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
+    case RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP:
+    case RD_KAFKA_RESP_ERR_INVALID_RECORD:
+        return AB_ACTION_POISON;
+    case RD_KAFKA_RESP_ERR__FATAL:
+    case RD_KAFKA_RESP_ERR__FENCED:
+        return AB_ACTION_FATAL;
+    default:
+        return AB_ACTION_ABORT;
+    }
+}
+
+ab_action_t ab_error_of_consumer(rd_kafka_resp_err_t err)
+{
+    switch (err) {
+    case RD_KAFKA_RESP_ERR_NO_ERROR:
+    case RD_KAFKA_RESP_ERR__PARTITION_EOF:
+        return AB_ACTION_NONE;
+    case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
+    case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
+        return AB_ACTION_GAP;
+    case RD_KAFKA_RESP_ERR__BAD_MSG:
+    case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
+    case RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED:
+        return AB_ACTION_STOP;
+    case RD_KAFKA_RESP_ERR__FATAL:
+    case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
+        return AB_ACTION_FATAL;
+    default:
+        return AB_ACTION_LOG;
+    }
+}
+
+int ab_error_is_denied(rd_kafka_resp_err_t err)
+{
+    switch (err) {
+    case RD_KAFKA_RESP_ERR__AUTHENTICATION:
+    case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+int ab_error_is_fenced(rd_kafka_resp_err_t err)
+{
+    switch (err) {
+    case RD_KAFKA_RESP_ERR__FENCED:
+    case RD_KAFKA_RESP_ERR_PRODUCER_FENCED:
+    case RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+const char *ab_error_refusal_text(rd_kafka_resp_err_t err)
+{
+    switch (err) {
+    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
+        return "the record is larger than the output topic's max.message.bytes";
+    case RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP:
+        return "the record's timestamp is outside the output topic's range";
+    case RD_KAFKA_RESP_ERR_INVALID_RECORD:
+        return "the output topic's rules refuse the record";
+    default:
+        return "the output topic refused the record";
+    }
+}

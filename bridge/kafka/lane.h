@@ -1,0 +1,37 @@
+#ifndef BRIDGE_KAFKA_LANE_H
+#define BRIDGE_KAFKA_LANE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "bridge/config/config.h"
+#include "bridge/core/event.h"
+#include "bridge/core/ledger.h"
+#include "bridge/kafka/topics.h"
+
+/** One lane: a thread with a group consumer and a transactional producer (specs/lane.md). */
+typedef struct ab_lane ab_lane_t;
+
+/** What the lanes of a process share; the relay owns it and outlives them. */
+typedef struct ab_shared {
+    const ab_config_t *config;
+    const ab_sink_t *sink;
+    ab_topics_t *topics;
+    atomic_bool stop;           /* every lane ends at its next record boundary */
+    atomic_bool refresh_limits; /* a lane saw a refusal: read the topics' limits again */
+} ab_shared_t;
+
+/** Makes lane number index. NULL when memory is short. */
+ab_lane_t *ab_lane_new(ab_shared_t *shared, unsigned index);
+
+/** The thread's function: runs until stop is set or the lane is beyond help. Returns the sysexits code
+ *  (an ab_exit_t). */
+int ab_lane_run(ab_lane_t *lane);
+
+/** The lane's durable ledger now; any thread. */
+void ab_lane_ledger(ab_lane_t *lane, ab_ledger_t *ret_ledger);
+
+/** Takes NULL. Not while ab_lane_run() runs. */
+void ab_lane_free(ab_lane_t *lane);
+
+#endif

@@ -1,0 +1,279 @@
+#include "bridge/kafka/lane_state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "bridge/core/dead_letter.h"
+
+/* Longest wait for a record: how soon a stop is seen. */
+#define POLL_MAX_MS 50
+/* The producer's reports are served after so many records at the latest. */
+#define SERVE_EVERY 64u
+
+static ab_timestamp_type_t timestamp_type_of(rd_kafka_timestamp_type_t type)
+{
+    switch (type) {
+    case RD_KAFKA_TIMESTAMP_CREATE_TIME:
+        return AB_TIMESTAMP_CREATE;
+    case RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME:
+        return AB_TIMESTAMP_APPEND;
+    default:
+        return AB_TIMESTAMP_NONE;
+    }
+}
+
+/* librdkafka gives an empty key a pointer and a missing one NULL; so do our spans. */
+static void view_record(ab_lane_t *lane, const rd_kafka_message_t *message, const char *topic,
+                        ab_record_t *ret_record)
+{
+    rd_kafka_timestamp_type_t type;
+    const int64_t timestamp = rd_kafka_message_timestamp(message, &type);
+    *ret_record = (ab_record_t){
+        .topic = topic,
+        .partition = message->partition,
+        .offset = message->offset,
+        .timestamp_type = timestamp_type_of(type),
+        .key = aw_span_view(message->key, message->key_len),
+        .value = aw_span_view(message->payload, message->len),
+    };
+    if (ret_record->timestamp_type != AB_TIMESTAMP_NONE) {
+        ret_record->timestamp_ms = timestamp;
+    }
+    rd_kafka_headers_t *headers = NULL;
+    const rd_kafka_resp_err_t err = rd_kafka_message_headers(message, &headers);
+    const void *value;
+    size_t size;
+    lane->headers_unreadable =
+        err != RD_KAFKA_RESP_ERR_NO_ERROR && err != RD_KAFKA_RESP_ERR__NOENT;
+    if (headers != NULL &&
+        rd_kafka_header_get_last(headers, AB_HEADER_HOPS, &value, &size) ==
+            RD_KAFKA_RESP_ERR_NO_ERROR) {
+        ret_record->hops = ab_hops_parse(aw_span_view(value, size));
+    }
+}
+
+static void decide(ab_lane_t *lane, const ab_record_t *record, int source, ab_verdict_t *ret_verdict)
+{
+    ab_verdict_of(record, &lane->config->sources[source].policy, ret_verdict);
+    if (lane->headers_unreadable && ret_verdict->outcome == AB_OUTCOME_ROUTED) {
+        /* It cannot be forwarded as it came. */
+        ab_verdict_reject(ret_verdict, "the record's headers cannot be read: over 100,000, or damaged");
+    }
+}
+
+/* One record, from its verdict to the producer. Its transaction is open afterwards, or it will be read
+ * again. */
+static void take_record(ab_lane_t *lane, rd_kafka_message_t *message, int source, ab_part_t *part)
+{
+    ab_record_t record;
+    ab_verdict_t verdict;
+    view_record(lane, message, lane->config->sources[source].policy.topic, &record);
+    const ab_poison_entry_t *entry =
+        ab_poison_find(&lane->poison, source, record.partition, record.offset);
+    const bool suspect = entry != NULL && entry->suspect;
+    if (lane->txn.open && lane->txn.suspect != suspect && !ab_lane_commit(lane)) {
+        return;
+    }
+    if (!lane->txn.open && !ab_lane_begin(lane)) {
+        return;
+    }
+    lane->txn.suspect = suspect;
+    decide(lane, &record, source, &verdict);
+    if (!ab_lane_send(lane, message, &record, &verdict, source)) {
+        return; /* the transaction is broken: the loop aborts it */
+    }
+    ab_ledger_count(&lane->in_hand, &verdict);
+    part->next = record.offset + 1;
+    part->in_transaction = true;
+    lane->txn.records++;
+    lane->last_record_ns = ab_lane_now_ns();
+}
+
+static void count_stale(ab_lane_t *lane)
+{
+    pthread_mutex_lock(&lane->ledger_lock);
+    lane->durable.stale++;
+    pthread_mutex_unlock(&lane->ledger_lock);
+}
+
+static void on_consumer_error(ab_lane_t *lane, const rd_kafka_message_t *message, int source)
+{
+    const char *topic = message->rkt != NULL ? rd_kafka_topic_name(message->rkt) : NULL;
+    const ab_part_t *part = ab_parts_get(&lane->parts, source, message->partition);
+    switch (ab_error_of_consumer(message->err)) {
+    case AB_ACTION_NONE:
+        break;
+    case AB_ACTION_GAP:
+        if (source >= 0) {
+            ab_lane_on_gap(lane, source, message->partition, message->offset);
+        }
+        break;
+    case AB_ACTION_STOP:
+        if (part != NULL && part->state == AB_PART_HELD) {
+            ab_lane_stop_partition(lane, source, message->partition,
+                                   "the partition holds damaged data; it stands still until an operator "
+                                   "decides. Check the brokers' logs, or move the group's offset past it",
+                                   rd_kafka_err2name(message->err));
+        }
+        break;
+    case AB_ACTION_FATAL:
+        ab_lane_fatal(lane, message->err, rd_kafka_message_errstr(message));
+        break;
+    default:
+        if (ab_lane_may_say(lane)) {
+            const ab_field_t fields[] = {AB_TEXT("topic", topic),
+                                         AB_TEXT("error", rd_kafka_err2name(message->err)),
+                                         AB_TEXT("text", rd_kafka_message_errstr(message))};
+            ab_lane_emit(lane, AB_LEVEL_WARNING, "consumer_error",
+                         "the consumer reports trouble; it goes on by itself when that ends", fields,
+                         3);
+        }
+        break;
+    }
+}
+
+static void on_message(ab_lane_t *lane, rd_kafka_message_t *message)
+{
+    const int source = message->rkt != NULL
+                           ? ab_parts_source(&lane->parts, rd_kafka_topic_name(message->rkt))
+                           : -1;
+    if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        on_consumer_error(lane, message, source);
+        return;
+    }
+    ab_part_t *part = ab_parts_get(&lane->parts, source, message->partition);
+    if (part == NULL || part->state != AB_PART_HELD || message->offset < part->next) {
+        count_stale(lane);
+        return;
+    }
+    lane->record_in_hand = true;
+    take_record(lane, message, source, part);
+    lane->record_in_hand = false;
+    if (part->next <= message->offset && !lane->txn.broken && lane->fate == AB_FATE_GO) {
+        lane->need_rewind = true; /* it was not decided: it must come again */
+    }
+}
+
+/* ---- when to commit ---- */
+
+/* Nanoseconds until the open transaction is due; 0 or less: now. */
+static int64_t due_in_ns(const ab_lane_t *lane, int64_t now)
+{
+    const ab_txn_t *txn = &lane->txn;
+    const ab_config_t *config = lane->config;
+    uint64_t most = config->commit_records;
+    if (txn->suspect && lane->run_max < most) {
+        most = lane->run_max;
+    }
+    if (txn->records >= most || txn->bytes >= config->commit_size_bytes) {
+        return 0;
+    }
+    const int64_t quiet = lane->last_record_ns + (int64_t)AB_QUIET_MS * AB_NS_PER_MS;
+    const int64_t spaced = lane->last_commit_ns + (int64_t)AB_COMMIT_GAP_MS * AB_NS_PER_MS;
+    const int64_t idle = quiet > spaced ? quiet : spaced;
+    const int64_t interval = txn->begun_ns + (int64_t)config->commit_interval_ms * AB_NS_PER_MS;
+    return (idle < interval ? idle : interval) - now;
+}
+
+static int poll_ms(const ab_lane_t *lane, int64_t now)
+{
+    int64_t wait_ns = (int64_t)POLL_MAX_MS * AB_NS_PER_MS;
+    if (lane->txn.open && due_in_ns(lane, now) < wait_ns) {
+        wait_ns = due_in_ns(lane, now);
+    }
+    if (wait_ns <= 0) {
+        return 0;
+    }
+    return (int)((wait_ns + AB_NS_PER_MS - 1) / AB_NS_PER_MS);
+}
+
+/* ---- facts that change while running ---- */
+
+static void adopt_facts(ab_lane_t *lane)
+{
+    int32_t largest, smallest;
+    lane->facts_version = ab_topics_version(lane->shared->topics);
+    for (size_t i = 0; i < lane->topic_count; i++) {
+        lane->facts[i] = ab_topics_get(lane->shared->topics, i);
+    }
+    ab_topics_limits(lane->shared->topics, &largest, &smallest);
+    if (largest > lane->largest_limit || smallest < lane->smallest_limit) {
+        /* The producer was made for other limits: it would refuse what the topic takes, or batch past it. */
+        ab_lane_emit(lane, AB_LEVEL_INFO, "limits_changed",
+                     "an output's max.message.bytes changed; the lane reconnects", NULL, 0);
+        ab_lane_end(lane, AB_FATE_RECONNECT, 0);
+    }
+}
+
+/* Waiting out trouble: reports and rebalances are served, records are not taken. */
+static void wait_out(ab_lane_t *lane)
+{
+    rd_kafka_poll(lane->producer, POLL_MAX_MS);
+    rd_kafka_message_t *message = rd_kafka_consumer_poll(lane->consumer, 0);
+    if (message != NULL) {
+        if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+            lane->need_rewind = true;
+        }
+        rd_kafka_message_destroy(message);
+    }
+    lane->last_poll_ns = ab_lane_now_ns();
+}
+
+static void serve_producer(ab_lane_t *lane, unsigned *count, bool idle)
+{
+    if (idle || ++*count >= SERVE_EVERY) {
+        rd_kafka_poll(lane->producer, 0);
+        *count = 0;
+    }
+}
+
+/* One turn with nothing in the way: poll, decide, commit when due. */
+static void turn(ab_lane_t *lane, int64_t now, unsigned *served)
+{
+    rd_kafka_message_t *message = rd_kafka_consumer_poll(lane->consumer, poll_ms(lane, now));
+    lane->last_poll_ns = now;
+    serve_producer(lane, served, message == NULL);
+    if (message != NULL) {
+        on_message(lane, message);
+        rd_kafka_message_destroy(message);
+    }
+    if (!lane->txn.open || lane->fate == AB_FATE_REBUILD || lane->fate == AB_FATE_TIMED_OUT) {
+        return;
+    }
+    if (lane->txn.broken || lane->txn.failure_count > 0) {
+        ab_lane_abort(lane);
+    } else if (due_in_ns(lane, ab_lane_now_ns()) <= 0) {
+        (void)ab_lane_commit(lane);
+    }
+}
+
+void ab_lane_loop(ab_lane_t *lane)
+{
+    unsigned served = 0;
+    adopt_facts(lane);
+    while (lane->fate == AB_FATE_GO && !ab_lane_stopping(lane)) {
+        const int64_t now = ab_lane_now_ns();
+        if (now < lane->backoff_until_ns) {
+            wait_out(lane);
+        } else if (lane->need_rewind && lane->txn.open) {
+            /* Records were thrown away under an open transaction: what it holds is whole, so it may stand. */
+            (void)ab_lane_commit(lane);
+        } else if (lane->need_rewind) {
+            ab_lane_rewind(lane);
+        } else if (lane->parts.pending > 0 && now >= lane->next_resolve_ns) {
+            if (ab_lane_commit(lane)) {
+                ab_lane_resolve(lane);
+            }
+        } else if (lane->facts_version != ab_topics_version(lane->shared->topics)) {
+            adopt_facts(lane);
+        } else if (lane->inflight_bytes > lane->config->memory_per_lane_bytes) {
+            /* Back-pressure is not consuming (rule 9). */
+            rd_kafka_poll(lane->producer, 10);
+            if (lane->txn.broken || lane->txn.failure_count > 0) {
+                ab_lane_abort(lane);
+            }
+        } else {
+            turn(lane, now, &served);
+        }
+    }
+}

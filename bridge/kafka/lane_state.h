@@ -1,0 +1,164 @@
+#ifndef BRIDGE_KAFKA_LANE_STATE_H
+#define BRIDGE_KAFKA_LANE_STATE_H
+
+/* What the files of the lane share: lane.c (life), lane_loop.c (records), lane_output.c (producing),
+ * lane_commit.c (transactions), lane_assign.c (partitions). One thread uses all of it; only the ledger is
+ * read from outside. */
+
+#include <librdkafka/rdkafka.h>
+#include <pthread.h>
+
+#include "agentwire/arena.h"
+#include "bridge/core/verdict.h"
+#include "bridge/kafka/errors.h"
+#include "bridge/kafka/lane.h"
+#include "bridge/kafka/partitions.h"
+#include "bridge/kafka/poison.h"
+
+#define AB_NS_PER_MS      1000000
+#define AB_CALL_MS        10000  /* longest single wait in librdkafka */
+#define AB_QUIET_MS       5      /* nothing came for so long: commit */
+#define AB_COMMIT_GAP_MS  50     /* but not sooner after the last commit: CONCURRENT_TRANSACTIONS */
+#define AB_BACKOFF_MIN_MS 100
+#define AB_BACKOFF_MAX_MS 10000
+#define AB_SAY_EVERY_MS   10000  /* trouble that lasts is said this often */
+#define AB_FAILURES_MAX   65536  /* refusals remembered of one transaction; more are found again */
+
+/* How the current life of the lane's handles goes on. */
+typedef enum ab_fate {
+    AB_FATE_GO,
+    AB_FATE_RECONNECT, /* close in good order and begin anew: a fact changed */
+    AB_FATE_REBUILD,   /* the handles are done for */
+    AB_FATE_TIMED_OUT, /* the same, because the process stood still too long: nobody's fault */
+    AB_FATE_EXIT       /* beyond help: exit_code says why */
+} ab_fate_t;
+
+/* One record on its way to an output: the opaque of its delivery report. */
+typedef struct ab_sent {
+    struct ab_sent *next_free;
+    int source;
+    int32_t partition;
+    int64_t offset;
+    uint32_t bytes;
+    ab_output_t output;
+} ab_sent_t;
+
+typedef struct ab_failure {
+    ab_sent_t sent;
+    rd_kafka_resp_err_t error;
+} ab_failure_t;
+
+typedef struct ab_txn {
+    bool open;
+    bool broken;   /* a call on it failed: abort */
+    bool revoked;  /* a partition of it went away while it was being committed */
+    bool suspect;  /* holds only records that were in a refused batch */
+    char member[256];
+    uint64_t records;
+    uint64_t bytes;
+    int64_t begun_ns;
+    ab_failure_t *failures;
+    size_t failure_count, failure_room;
+} ab_txn_t;
+
+/* The topics of one source, as indexes into shared->topics; -1 where there is none. */
+typedef struct ab_targets {
+    int routes[AB_SLOT_COUNT];
+    int errors;
+    int quarantine;
+} ab_targets_t;
+
+struct ab_lane {
+    ab_shared_t *shared;
+    const ab_config_t *config;
+    const ab_sink_t *sink;
+    unsigned index;
+
+    rd_kafka_t *consumer, *producer;
+    rd_kafka_topic_t **outputs; /* per topic of shared->topics; NULL where it is no output */
+    ab_topic_t *facts;          /* this lane's copy of the topics' facts */
+    ab_targets_t *targets;      /* per source */
+    size_t topic_count;
+    unsigned facts_version;
+    int32_t largest_limit, smallest_limit; /* what the producer was made with */
+    bool compresses;            /* a batch may come out smaller than its records */
+
+    ab_parts_t parts;
+    ab_poison_t poison;
+    aw_arena_t *arena;
+    ab_txn_t txn;
+    ab_ledger_t in_hand; /* of the transaction */
+    uint64_t run_max;    /* most records of a transaction of suspects */
+
+    ab_sent_t *free_sent;
+    struct ab_sent_block {
+        struct ab_sent_block *next;
+        ab_sent_t items[512];
+    } *sent_blocks;
+    uint64_t inflight_bytes;
+    uint64_t inflight_count;
+
+    bool need_rewind;    /* positions are to be taken from the committed offsets before the next record */
+    bool after_refusal;  /* the last abort was for a refused batch */
+    bool in_callback;    /* inside a rebalance callback: no polling of the consumer */
+    bool record_in_hand; /* delivered by the library, not decided yet */
+    bool headers_unreadable; /* of the record in hand */
+    bool committing;
+    bool had_assignment;
+    int64_t last_record_ns, last_commit_ns, last_poll_ns, next_resolve_ns, backoff_until_ns;
+    unsigned backoff_ms;
+    int64_t said_ns; /* when lasting trouble was last said */
+
+    ab_fate_t fate;
+    int exit_code;
+    unsigned rivals;        /* fencings by another process */
+    int64_t rival_ns;
+    int64_t failed_ns[3];   /* the last rebuilds */
+
+    pthread_mutex_t ledger_lock;
+    ab_ledger_t durable;
+};
+
+int64_t ab_lane_now_ns(void);
+void ab_lane_sleep_ms(unsigned ms);
+bool ab_lane_stopping(const ab_lane_t *lane);
+
+/* An event with the lane's number; up to 8 fields. */
+void ab_lane_emit(ab_lane_t *lane, ab_level_t level, const char *event, const char *message,
+                  const ab_field_t *fields, unsigned count);
+/* True at most once in AB_SAY_EVERY_MS. */
+bool ab_lane_may_say(ab_lane_t *lane);
+/* Ends this life of the handles. */
+void ab_lane_end(ab_lane_t *lane, ab_fate_t fate, int exit_code);
+/* A fatal error of the producer or consumer: fenced, timed out, or broken. */
+void ab_lane_fatal(ab_lane_t *lane, rd_kafka_resp_err_t err, const char *text);
+
+/* lane_loop.c: one life, from open handles to fate or stop. */
+void ab_lane_loop(ab_lane_t *lane);
+
+/* lane_output.c */
+bool ab_lane_send(ab_lane_t *lane, rd_kafka_message_t *message, const ab_record_t *record,
+                  ab_verdict_t *verdict, int source);
+void ab_lane_on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *message, void *opaque);
+void ab_lane_free_sent(ab_lane_t *lane);
+
+/* lane_commit.c */
+bool ab_lane_begin(ab_lane_t *lane);
+bool ab_lane_commit(ab_lane_t *lane);
+void ab_lane_abort(ab_lane_t *lane);
+/* Commits these offsets in a transaction of its own; none may be open. */
+bool ab_lane_pin(ab_lane_t *lane, rd_kafka_topic_partition_list_t *offsets);
+void ab_lane_rewind(ab_lane_t *lane);
+void ab_lane_back_off(ab_lane_t *lane);
+
+/* lane_assign.c */
+void ab_lane_on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
+                          rd_kafka_topic_partition_list_t *partitions, void *opaque);
+void ab_lane_resolve(ab_lane_t *lane);
+/* The consumer says the offset asked for is out of range. */
+void ab_lane_on_gap(ab_lane_t *lane, int source, int32_t partition, int64_t offset);
+/* The partition stands still until an operator decides. */
+void ab_lane_stop_partition(ab_lane_t *lane, int source, int32_t partition, const char *message,
+                            const char *error);
+
+#endif

@@ -1,0 +1,378 @@
+#include "bridge/kafka/relay.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bridge/kafka/handle.h"
+#include "bridge/kafka/lane.h"
+
+#define METADATA_MS      3000
+#define LIMITS_MS        5000
+#define SAY_EVERY_MS     10000
+#define REFRESH_EVERY_MS 300000
+#define REFRESH_GAP_MS   1000 /* after a refusal, at most this often */
+#define TICK_MS          50
+
+typedef struct worker {
+    struct ab_relay *relay;
+    ab_lane_t *lane;
+    pthread_t thread;
+    bool started;
+} worker_t;
+
+struct ab_relay {
+    ab_shared_t shared;
+    worker_t *workers;
+    rd_kafka_t *probe;
+    pthread_t supervisor;
+    bool supervised;
+    bool joined;
+    pthread_mutex_t lock;
+    pthread_cond_t ended; /* all_ended changed; CLOCK_MONOTONIC */
+    bool all_ended;
+    int exit_code; /* the first that is not 0 */
+};
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void emit(ab_relay_t *relay, ab_level_t level, const char *event, const char *message,
+                 const ab_field_t *fields, unsigned count)
+{
+    const ab_sink_t *sink = relay->shared.sink;
+    sink->emit(sink->opaque, level, event, message, fields, count);
+}
+
+static bool stopping(ab_relay_t *relay)
+{
+    return atomic_load(&relay->shared.stop);
+}
+
+static void tick(void)
+{
+    const struct timespec wait = {0, TICK_MS * 1000000};
+    nanosleep(&wait, NULL);
+}
+
+/* The first exit code that says something stays; one lane that ends for a reason ends them all. */
+static void note_exit(ab_relay_t *relay, int exit_code)
+{
+    pthread_mutex_lock(&relay->lock);
+    if (relay->exit_code == 0) {
+        relay->exit_code = exit_code;
+    }
+    pthread_mutex_unlock(&relay->lock);
+    if (exit_code != 0) {
+        ab_relay_stop(relay);
+    }
+}
+
+/* ---- the probe: a client that never fetches ---- */
+
+static void on_probe_log(const rd_kafka_t *rk, int level, const char *facility, const char *line)
+{
+    ab_relay_t *relay = rd_kafka_opaque(rk);
+    const ab_field_t fields[] = {AB_TEXT("client", rd_kafka_name(rk)), AB_TEXT("facility", facility),
+                                 AB_TEXT("text", line)};
+    emit(relay, level <= 4 ? AB_LEVEL_WARNING : AB_LEVEL_DEBUG, "librdkafka", "librdkafka says", fields,
+         3);
+}
+
+static void on_probe_error(rd_kafka_t *rk, int err, const char *reason, void *opaque)
+{
+    (void)rk;
+    (void)err;
+    (void)reason;
+    (void)opaque; /* every call on the probe reports for itself */
+}
+
+static bool make_probe(ab_relay_t *relay)
+{
+    char text[AB_HANDLE_TEXT_MAX];
+    const ab_property_t *property;
+    const ab_handle_spec_t spec = {.role = AB_ROLE_PROBE};
+    rd_kafka_conf_t *conf = ab_handle_conf_new(relay->shared.config, &spec, text, &property);
+    if (conf != NULL) {
+        rd_kafka_conf_set_opaque(conf, relay);
+        rd_kafka_conf_set_log_cb(conf, on_probe_log);
+        rd_kafka_conf_set_error_cb(conf, on_probe_error);
+        relay->probe = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text, sizeof(text));
+        if (relay->probe == NULL) {
+            rd_kafka_conf_destroy(conf);
+        }
+    }
+    if (relay->probe == NULL) {
+        const ab_field_t fields[] = {AB_TEXT("text", text)};
+        emit(relay, AB_LEVEL_ERROR, "client_refused", "librdkafka cannot make a client", fields, 1);
+        note_exit(relay, AB_EXIT_CONFIG);
+    }
+    return relay->probe != NULL;
+}
+
+/* ---- before the lanes: every topic must be there ---- */
+
+typedef struct lookout {
+    int64_t said_ms; /* when trouble was last told */
+    size_t missing;
+    size_t denied;
+    bool unreachable;
+} lookout_t;
+
+static void tell_topic(ab_relay_t *relay, const char *name, ab_topic_problem_t problem,
+                       const char *text)
+{
+    const ab_field_t fields[] = {AB_TEXT("topic", name), AB_TEXT("text", text)};
+    const bool waits = relay->shared.config->topics_wait;
+    if (problem == AB_TOPIC_MISSING) {
+        emit(relay, waits ? AB_LEVEL_WARNING : AB_LEVEL_ERROR, "topic_missing",
+             waits ? "the topic does not exist yet; waiting for it"
+                   : "the topic does not exist; create it, or set topics.missing: wait",
+             fields, 1);
+    } else {
+        emit(relay, AB_LEVEL_ERROR, "topic_denied",
+             "the brokers do not let this user see the topic: ACL Describe on it", fields, 2);
+    }
+}
+
+static void look_once(ab_relay_t *relay, lookout_t *lookout)
+{
+    ab_topics_t *topics = relay->shared.topics;
+    char text[256] = "";
+    const bool may_say = lookout->said_ms == 0 || now_ms() - lookout->said_ms >= SAY_EVERY_MS;
+    lookout->missing = 0;
+    lookout->denied = 0;
+    lookout->unreachable = false;
+    for (size_t i = 0; i < ab_topics_count(topics) && !stopping(relay); i++) {
+        const ab_topic_t topic = ab_topics_get(topics, i);
+        if (topic.partitions > 0) {
+            continue;
+        }
+        const ab_topic_problem_t problem =
+            ab_topics_refresh_one(topics, i, relay->probe, METADATA_MS, text, sizeof(text));
+        if (problem == AB_TOPIC_UNREACHABLE) {
+            lookout->unreachable = true;
+            break;
+        }
+        lookout->missing += problem == AB_TOPIC_MISSING;
+        lookout->denied += problem == AB_TOPIC_DENIED;
+        if (problem != AB_TOPIC_OK && (may_say || !relay->shared.config->topics_wait)) {
+            tell_topic(relay, topic.name, problem, text);
+            lookout->said_ms = now_ms();
+        }
+    }
+    if (lookout->unreachable && may_say) {
+        const ab_field_t fields[] = {AB_TEXT("text", text)};
+        emit(relay, AB_LEVEL_WARNING, "brokers_unreachable",
+             "no broker answers at bootstrap.servers; trying again until one does", fields, 1);
+        lookout->said_ms = now_ms();
+    }
+}
+
+/* True when every topic is known. */
+static bool wait_for_topics(ab_relay_t *relay)
+{
+    lookout_t lookout = {0};
+    while (!stopping(relay)) {
+        look_once(relay, &lookout);
+        rd_kafka_poll(relay->probe, 0);
+        if (lookout.denied > 0) {
+            note_exit(relay, AB_EXIT_NOT_ALLOWED);
+            return false;
+        }
+        if (lookout.missing > 0 && !lookout.unreachable && !relay->shared.config->topics_wait) {
+            note_exit(relay, AB_EXIT_UNAVAILABLE);
+            return false;
+        }
+        if (!stopping(relay) && lookout.missing == 0 && !lookout.unreachable &&
+            ab_topics_refresh_limits(relay->shared.topics, relay->probe, LIMITS_MS,
+                                     relay->shared.sink)) {
+            return true;
+        }
+        for (int i = 0; i < 4 && !stopping(relay); i++) {
+            tick();
+        }
+    }
+    return false;
+}
+
+/* ---- the lanes ---- */
+
+static void *run_worker(void *opaque)
+{
+    worker_t *worker = opaque;
+    note_exit(worker->relay, ab_lane_run(worker->lane));
+    return NULL;
+}
+
+static void start_lanes(ab_relay_t *relay)
+{
+    for (unsigned i = 0; i < relay->shared.config->lanes; i++) {
+        worker_t *worker = &relay->workers[i];
+        worker->started = pthread_create(&worker->thread, NULL, run_worker, worker) == 0;
+        if (!worker->started) {
+            emit(relay, AB_LEVEL_ERROR, "lane_failed", "a thread cannot be started", NULL, 0);
+            note_exit(relay, AB_EXIT_FATAL);
+            return;
+        }
+    }
+}
+
+static void refresh_topics(ab_relay_t *relay)
+{
+    char text[256];
+    for (size_t i = 0; i < ab_topics_count(relay->shared.topics) && !stopping(relay); i++) {
+        (void)ab_topics_refresh_one(relay->shared.topics, i, relay->probe, METADATA_MS, text,
+                                    sizeof(text));
+    }
+    (void)ab_topics_refresh_limits(relay->shared.topics, relay->probe, LIMITS_MS, relay->shared.sink);
+}
+
+/* Limits and partition counts are read again every five minutes, limits also after a refusal. */
+static void watch(ab_relay_t *relay)
+{
+    int64_t refreshed = now_ms();
+    while (!stopping(relay)) {
+        const int64_t age = now_ms() - refreshed;
+        const bool asked = atomic_load(&relay->shared.refresh_limits);
+        if (age >= REFRESH_EVERY_MS || (asked && age >= REFRESH_GAP_MS)) {
+            atomic_store(&relay->shared.refresh_limits, false);
+            refresh_topics(relay);
+            refreshed = now_ms();
+        }
+        rd_kafka_poll(relay->probe, 0);
+        tick();
+    }
+}
+
+static void *supervise(void *opaque)
+{
+    ab_relay_t *relay = opaque;
+    if (make_probe(relay) && wait_for_topics(relay)) {
+        start_lanes(relay);
+        watch(relay);
+    }
+    for (unsigned i = 0; i < relay->shared.config->lanes; i++) {
+        if (relay->workers[i].started) {
+            pthread_join(relay->workers[i].thread, NULL);
+        }
+    }
+    if (relay->probe != NULL) {
+        rd_kafka_destroy(relay->probe);
+        relay->probe = NULL;
+    }
+    pthread_mutex_lock(&relay->lock);
+    relay->all_ended = true;
+    pthread_cond_broadcast(&relay->ended);
+    pthread_mutex_unlock(&relay->lock);
+    return NULL;
+}
+
+/* ---- the public face ---- */
+
+ab_relay_t *ab_relay_new(const ab_config_t *config, const ab_sink_t *sink)
+{
+    ab_relay_t *relay = calloc(1, sizeof(*relay));
+    if (relay == NULL) {
+        return NULL;
+    }
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&relay->ended, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&relay->lock, NULL);
+    relay->shared.config = config;
+    relay->shared.sink = sink;
+    relay->shared.topics = ab_topics_new(config);
+    relay->workers = calloc(config->lanes, sizeof(*relay->workers));
+    bool whole = relay->shared.topics != NULL && relay->workers != NULL;
+    for (unsigned i = 0; whole && i < config->lanes; i++) {
+        relay->workers[i].relay = relay;
+        relay->workers[i].lane = ab_lane_new(&relay->shared, i);
+        whole = relay->workers[i].lane != NULL;
+    }
+    if (!whole) {
+        ab_relay_free(relay);
+        return NULL;
+    }
+    return relay;
+}
+
+int ab_relay_start(ab_relay_t *relay)
+{
+    relay->supervised = pthread_create(&relay->supervisor, NULL, supervise, relay) == 0;
+    return relay->supervised ? 0 : -1;
+}
+
+void ab_relay_stop(ab_relay_t *relay)
+{
+    atomic_store(&relay->shared.stop, true);
+}
+
+static struct timespec deadline_in(int timeout_ms)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    at.tv_sec += timeout_ms / 1000;
+    at.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+    if (at.tv_nsec >= 1000000000) {
+        at.tv_sec++;
+        at.tv_nsec -= 1000000000;
+    }
+    return at;
+}
+
+bool ab_relay_wait(ab_relay_t *relay, int timeout_ms, int *ret_exit)
+{
+    const struct timespec at = deadline_in(timeout_ms < 0 ? 0 : timeout_ms);
+    pthread_mutex_lock(&relay->lock);
+    while (!relay->all_ended) {
+        const int result = timeout_ms < 0 ? pthread_cond_wait(&relay->ended, &relay->lock)
+                                          : pthread_cond_timedwait(&relay->ended, &relay->lock, &at);
+        if (result == ETIMEDOUT) {
+            break;
+        }
+    }
+    const bool ended = relay->all_ended;
+    if (ended) {
+        *ret_exit = relay->exit_code;
+    }
+    pthread_mutex_unlock(&relay->lock);
+    return ended;
+}
+
+void ab_relay_ledger(ab_relay_t *relay, ab_ledger_t *ret_ledger)
+{
+    memset(ret_ledger, 0, sizeof(*ret_ledger));
+    for (unsigned i = 0; i < relay->shared.config->lanes; i++) {
+        ab_ledger_t one;
+        ab_lane_ledger(relay->workers[i].lane, &one);
+        ab_ledger_add(ret_ledger, &one);
+    }
+}
+
+void ab_relay_free(ab_relay_t *relay)
+{
+    if (relay == NULL) {
+        return;
+    }
+    if (relay->supervised && !relay->joined) {
+        pthread_join(relay->supervisor, NULL);
+        relay->joined = true;
+    }
+    for (unsigned i = 0; relay->workers != NULL && i < relay->shared.config->lanes; i++) {
+        ab_lane_free(relay->workers[i].lane);
+    }
+    free(relay->workers);
+    ab_topics_free(relay->shared.topics);
+    pthread_cond_destroy(&relay->ended);
+    pthread_mutex_destroy(&relay->lock);
+    free(relay);
+}

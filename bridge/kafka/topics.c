@@ -1,0 +1,245 @@
+#include "bridge/kafka/topics.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bridge/kafka/errors.h"
+
+struct ab_topics {
+    pthread_mutex_t lock;
+    ab_topic_t *items;
+    size_t count;
+    unsigned version;
+};
+
+static void add_topic(ab_topics_t *topics, const char *name, bool source)
+{
+    if (name == NULL) {
+        return;
+    }
+    int index = ab_topics_find(topics, name);
+    if (index < 0) {
+        index = (int)topics->count++;
+        topics->items[index] =
+            (ab_topic_t){.name = name, .max_message_bytes = AB_MESSAGE_BYTES_DEFAULT};
+    }
+    topics->items[index].source |= source;
+    topics->items[index].output |= !source;
+}
+
+ab_topics_t *ab_topics_new(const ab_config_t *config)
+{
+    ab_topics_t *topics = calloc(1, sizeof(*topics));
+    if (topics == NULL) {
+        return NULL;
+    }
+    /* Per source: itself, its routes, its errors topic, its quarantine. */
+    topics->items = calloc(config->source_count * (AB_SLOT_COUNT + 3), sizeof(*topics->items));
+    if (topics->items == NULL) {
+        free(topics);
+        return NULL;
+    }
+    pthread_mutex_init(&topics->lock, NULL);
+    for (size_t s = 0; s < config->source_count; s++) {
+        const ab_policy_t *policy = &config->sources[s].policy;
+        add_topic(topics, policy->topic, true);
+        for (size_t slot = 0; slot < AB_SLOT_COUNT; slot++) {
+            if (policy->routes[slot].kind == AB_ROUTE_TOPIC) {
+                add_topic(topics, policy->routes[slot].topic, false);
+            }
+        }
+        add_topic(topics, policy->errors_topic, false);
+        add_topic(topics, policy->quarantine_topic, false);
+    }
+    return topics;
+}
+
+void ab_topics_free(ab_topics_t *topics)
+{
+    if (topics == NULL) {
+        return;
+    }
+    pthread_mutex_destroy(&topics->lock);
+    free(topics->items);
+    free(topics);
+}
+
+size_t ab_topics_count(const ab_topics_t *topics)
+{
+    return topics->count;
+}
+
+/* Names and count never change after ab_topics_new(), so that no lock is needed here. */
+int ab_topics_find(const ab_topics_t *topics, const char *name)
+{
+    for (size_t i = 0; i < topics->count; i++) {
+        if (strcmp(topics->items[i].name, name) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+ab_topic_t ab_topics_get(ab_topics_t *topics, size_t index)
+{
+    pthread_mutex_lock(&topics->lock);
+    ab_topic_t topic = topics->items[index];
+    pthread_mutex_unlock(&topics->lock);
+    return topic;
+}
+
+void ab_topics_limits(ab_topics_t *topics, int32_t *ret_largest, int32_t *ret_smallest)
+{
+    int32_t largest = 0;
+    int32_t smallest = INT32_MAX;
+    pthread_mutex_lock(&topics->lock);
+    for (size_t i = 0; i < topics->count; i++) {
+        if (!topics->items[i].output) {
+            continue;
+        }
+        const int32_t limit = topics->items[i].max_message_bytes;
+        largest = limit > largest ? limit : largest;
+        smallest = limit < smallest ? limit : smallest;
+    }
+    pthread_mutex_unlock(&topics->lock);
+    *ret_largest = largest != 0 ? largest : AB_MESSAGE_BYTES_DEFAULT;
+    *ret_smallest = smallest != INT32_MAX ? smallest : AB_MESSAGE_BYTES_DEFAULT;
+}
+
+unsigned ab_topics_version(ab_topics_t *topics)
+{
+    return __atomic_load_n(&topics->version, __ATOMIC_ACQUIRE);
+}
+
+static void learn(ab_topics_t *topics, int32_t *fact, int32_t value)
+{
+    pthread_mutex_lock(&topics->lock);
+    if (*fact != value) {
+        *fact = value;
+        __atomic_add_fetch(&topics->version, 1, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&topics->lock);
+}
+
+static ab_topic_problem_t problem_of(rd_kafka_resp_err_t err)
+{
+    if (err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ||
+        err == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
+        err == RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION) {
+        return AB_TOPIC_MISSING;
+    }
+    return ab_error_is_denied(err) ? AB_TOPIC_DENIED : AB_TOPIC_UNREACHABLE;
+}
+
+ab_topic_problem_t ab_topics_refresh_one(ab_topics_t *topics, size_t index, rd_kafka_t *probe,
+                                         int timeout_ms, char *ret_text, size_t room)
+{
+    ab_topic_problem_t problem = AB_TOPIC_OK;
+    const struct rd_kafka_metadata *metadata = NULL;
+    rd_kafka_topic_t *handle = rd_kafka_topic_new(probe, topics->items[index].name, NULL);
+    if (handle == NULL) {
+        snprintf(ret_text, room, "%s", rd_kafka_err2str(rd_kafka_last_error()));
+        return AB_TOPIC_UNREACHABLE;
+    }
+    rd_kafka_resp_err_t err = rd_kafka_metadata(probe, 0, handle, &metadata, timeout_ms);
+    if (err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        const struct rd_kafka_metadata_topic *found =
+            metadata->topic_cnt == 1 ? &metadata->topics[0] : NULL;
+        err = found == NULL ? RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC : found->err;
+        if (err == RD_KAFKA_RESP_ERR_NO_ERROR && found->partition_cnt <= 0) {
+            err = RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+        }
+        if (err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+            learn(topics, &topics->items[index].partitions, found->partition_cnt);
+        }
+        rd_kafka_metadata_destroy(metadata);
+    }
+    if (err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        problem = problem_of(err);
+        snprintf(ret_text, room, "%s", rd_kafka_err2str(err));
+    }
+    rd_kafka_topic_destroy(handle);
+    return problem;
+}
+
+/* One resource of the answer. */
+static void learn_limit(ab_topics_t *topics, const rd_kafka_ConfigResource_t *resource,
+                        const ab_sink_t *sink)
+{
+    const char *name = rd_kafka_ConfigResource_name(resource);
+    const int index = ab_topics_find(topics, name);
+    if (index < 0) {
+        return;
+    }
+    const rd_kafka_resp_err_t err = rd_kafka_ConfigResource_error(resource);
+    if (err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        const ab_field_t fields[] = {AB_TEXT("topic", name), AB_TEXT("error", rd_kafka_err2name(err)),
+                                     AB_NUMBER("assumed_bytes", AB_MESSAGE_BYTES_DEFAULT)};
+        sink->emit(sink->opaque, AB_LEVEL_WARNING, "limit_unknown",
+                   "the topic's max.message.bytes cannot be read (ACL DescribeConfigs on the topic?); "
+                   "Kafka's default is assumed",
+                   fields, 3);
+        return;
+    }
+    size_t count = 0;
+    const rd_kafka_ConfigEntry_t **entries = rd_kafka_ConfigResource_configs(resource, &count);
+    for (size_t i = 0; i < count; i++) {
+        const char *value = rd_kafka_ConfigEntry_value(entries[i]);
+        if (value == NULL || strcmp(rd_kafka_ConfigEntry_name(entries[i]), "max.message.bytes") != 0) {
+            continue;
+        }
+        const long long limit = strtoll(value, NULL, 10);
+        if (limit > 0 && limit <= INT32_MAX) {
+            learn(topics, &topics->items[index].max_message_bytes, (int32_t)limit);
+        }
+    }
+}
+
+bool ab_topics_refresh_limits(ab_topics_t *topics, rd_kafka_t *probe, int timeout_ms,
+                              const ab_sink_t *sink)
+{
+    bool answered = false;
+    size_t count = 0;
+    rd_kafka_ConfigResource_t **resources = calloc(topics->count, sizeof(*resources));
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(probe);
+    rd_kafka_AdminOptions_t *options =
+        rd_kafka_AdminOptions_new(probe, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS);
+    char text[128];
+    if (resources == NULL ||
+        rd_kafka_AdminOptions_set_request_timeout(options, timeout_ms, text, sizeof(text)) != 0) {
+        goto done;
+    }
+    for (size_t i = 0; i < topics->count; i++) {
+        if (topics->items[i].output) {
+            resources[count++] =
+                rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topics->items[i].name);
+        }
+    }
+    if (count == 0) {
+        answered = true;
+        goto done;
+    }
+    rd_kafka_DescribeConfigs(probe, resources, count, options, queue);
+    rd_kafka_event_t *event = rd_kafka_queue_poll(queue, timeout_ms + 1000);
+    if (event == NULL) {
+        goto done;
+    }
+    const rd_kafka_DescribeConfigs_result_t *result = rd_kafka_event_DescribeConfigs_result(event);
+    if (result != NULL && rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        size_t found = 0;
+        const rd_kafka_ConfigResource_t **list =
+            rd_kafka_DescribeConfigs_result_resources(result, &found);
+        for (size_t i = 0; i < found; i++) {
+            learn_limit(topics, list[i], sink);
+        }
+        answered = true;
+    }
+    rd_kafka_event_destroy(event);
+done:
+    rd_kafka_ConfigResource_destroy_array(resources, count);
+    free(resources);
+    rd_kafka_AdminOptions_destroy(options);
+    rd_kafka_queue_destroy(queue);
+    return answered;
+}

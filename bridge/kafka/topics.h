@@ -1,0 +1,61 @@
+#ifndef BRIDGE_KAFKA_TOPICS_H
+#define BRIDGE_KAFKA_TOPICS_H
+
+#include <librdkafka/rdkafka.h>
+#include <stdbool.h>
+
+#include "bridge/config/config.h"
+
+/** What Kafka assumes for max.message.bytes where DescribeConfigs is refused. */
+#define AB_MESSAGE_BYTES_DEFAULT 1048588
+
+/** What the bridge knows of one topic it reads or writes. */
+typedef struct ab_topic {
+    const char *name; /* borrowed from the config */
+    bool source;
+    bool output;
+    int32_t partitions;        /* 0 until the brokers have told */
+    int32_t max_message_bytes; /* outputs only */
+} ab_topic_t;
+
+/** Why a topic could not be learned. */
+typedef enum ab_topic_problem {
+    AB_TOPIC_OK,
+    AB_TOPIC_MISSING,
+    AB_TOPIC_DENIED,
+    AB_TOPIC_UNREACHABLE
+} ab_topic_problem_t;
+
+/** The topics of a configuration, shared by the lanes; every access copies under a lock. */
+typedef struct ab_topics ab_topics_t;
+
+/** Collects every source and output of the config, each once. NULL when memory is short. */
+ab_topics_t *ab_topics_new(const ab_config_t *config);
+
+/** Takes NULL. */
+void ab_topics_free(ab_topics_t *topics);
+
+size_t ab_topics_count(const ab_topics_t *topics);
+
+/** The index of a name, or -1. */
+int ab_topics_find(const ab_topics_t *topics, const char *name);
+
+/** A copy of one topic's facts. */
+ab_topic_t ab_topics_get(ab_topics_t *topics, size_t index);
+
+/** The largest and the smallest limit of the outputs, bytes. */
+void ab_topics_limits(ab_topics_t *topics, int32_t *ret_largest, int32_t *ret_smallest);
+
+/** Goes up whenever a refresh changed a fact. */
+unsigned ab_topics_version(ab_topics_t *topics);
+
+/** Asks the brokers for one topic's partition count; never creates it. */
+ab_topic_problem_t ab_topics_refresh_one(ab_topics_t *topics, size_t index, rd_kafka_t *probe,
+                                         int timeout_ms, char *ret_text, size_t room);
+
+/** Asks for max.message.bytes of every output, in one request. Where it is refused the default stays.
+ *  Returns false when the brokers did not answer in time. */
+bool ab_topics_refresh_limits(ab_topics_t *topics, rd_kafka_t *probe, int timeout_ms,
+                              const ab_sink_t *sink);
+
+#endif
