@@ -13,11 +13,7 @@ typedef enum ab_level {
     AB_LEVEL_DEBUG
 } ab_level_t;
 
-typedef enum ab_field_kind {
-    AB_FIELD_TEXT,
-    AB_FIELD_NUMBER,
-    AB_FIELD_FLAG
-} ab_field_kind_t;
+typedef enum ab_field_kind { AB_FIELD_TEXT, AB_FIELD_NUMBER, AB_FIELD_FLAG } ab_field_kind_t;
 
 /** One field of an event. Names are snake_case literals, and never ts, level, event or message. */
 typedef struct ab_field {

@@ -19,7 +19,7 @@ static const reason_row_t REASONS[AB_REASON_COUNT] = {
 };
 
 #define REASON_FITS(id, code, severity, redrive, meaning, remedy)                                  \
-    _Static_assert(sizeof(meaning) - 1 <= AB_REASON_TEXT_MAX,                                      \
+    _Static_assert(sizeof(meaning) - 1 <= AB_REASON_MEANING_MAX,                                   \
                    "the meaning of " code " is too long");
 AB_REASON_LIST(REASON_FITS)
 #undef REASON_FITS

@@ -14,8 +14,8 @@ typedef enum ab_severity {
 } ab_severity_t;
 
 /** The registry of dead-letter reasons this build can write: identifier, code, severity, can a
- *  redrive help, meaning, what to do. The codes are frozen; the meanings are texts of dead letters,
- *  so a changed one changes their bytes; docs/reasons.md is generated from this table. */
+ *  redrive help, meaning, what to do. The codes are frozen; the meanings are texts of dead letters
+ *  too, so a changed one changes their bytes; docs/reasons.md is generated from this table. */
 #define AB_REASON_LIST(X)                                                                          \
     X(TOMBSTONE, "tombstone", PRODUCER, false, "the record's value is NULL",                       \
       "Stop writing tombstones to the source, or set on_tombstone: drop.")                         \
@@ -60,6 +60,7 @@ typedef enum ab_severity {
     X(PRODUCE_REJECTED, "produce_rejected", BROKER, true, "the output topic refused the record",   \
       "Compare the topic's max.message.bytes and timestamp limits with the record, then redrive.")
 
+/* clang-format off */
 typedef enum ab_reason {
     AB_REASON_NONE = 0,
 #define AB_REASON_ENUM(id, code, severity, redrive, meaning, remedy) AB_REASON_##id,
@@ -67,9 +68,10 @@ typedef enum ab_reason {
 #undef AB_REASON_ENUM
     AB_REASON_COUNT
 } ab_reason_t;
+/* clang-format on */
 
-/** Longest meaning, and longest text that a verdict may carry, bytes without the NUL. */
-#define AB_REASON_TEXT_MAX 160u
+/** Longest meaning, bytes without the NUL. */
+#define AB_REASON_MEANING_MAX 120u
 
 /** The frozen code, "" for NONE. Static storage. */
 const char *ab_reason_code(ab_reason_t reason);

@@ -2,6 +2,8 @@
 
 #include <assert.h>
 
+#include "agentwire/utf8.h"
+
 size_t ab_text_decimal(int64_t number, char ret_text[AB_DECIMAL_MAX])
 {
     char digits[AB_DECIMAL_MAX];
@@ -23,43 +25,10 @@ size_t ab_text_decimal(int64_t number, char ret_text[AB_DECIMAL_MAX])
     return size;
 }
 
-/** The length of the well-formed character at the head of text (RFC 3629), 0 when there is none. */
-static size_t character_size(aw_span_t text)
+/** The length of the character that begins with this byte, in text known to be well-formed. */
+static size_t character_size(uint8_t first)
 {
-    const uint8_t *p = text.data;
-    uint8_t low = 0x80;
-    uint8_t high = 0xbf;
-    size_t size;
-
-    if (p[0] < 0x80) {
-        return 1;
-    }
-    if (p[0] < 0xc2 || p[0] > 0xf4) {
-        return 0;
-    }
-    size = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-    if (text.size < size) {
-        return 0;
-    }
-    /* The second byte's range keeps out overlong forms, surrogates and what lies above U+10FFFF. */
-    if (p[0] == 0xe0) {
-        low = 0xa0;
-    } else if (p[0] == 0xed) {
-        high = 0x9f;
-    } else if (p[0] == 0xf0) {
-        low = 0x90;
-    } else if (p[0] == 0xf4) {
-        high = 0x8f;
-    }
-    if (p[1] < low || p[1] > high) {
-        return 0;
-    }
-    for (size_t i = 2; i < size; i++) {
-        if (p[i] < 0x80 || p[i] > 0xbf) {
-            return 0;
-        }
-    }
-    return size;
+    return first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 }
 
 static bool is_control(const uint8_t *character, size_t size)
@@ -71,26 +40,25 @@ static bool is_control(const uint8_t *character, size_t size)
 size_t ab_text_clean(aw_span_t text, char *ret_text, size_t capacity)
 {
     static const char replacement[] = "\xef\xbf\xbd";
+    size_t well_formed_to = aw_utf8_prefix(text);
     size_t size = 0;
 
     assert(capacity >= 1);
     for (size_t i = 0; i < text.size;) {
-        aw_span_t rest = aw_span_view(text.data + i, text.size - i);
-        size_t taken = character_size(rest);
-        const void *from = rest.data;
-        size_t given = taken;
+        bool good = i < well_formed_to;
+        size_t taken = good ? character_size(text.data[i]) : 1;
+        bool replaced = !good || is_control(text.data + i, taken);
+        size_t given = replaced ? sizeof(replacement) - 1 : taken;
 
-        if (taken == 0 || is_control(rest.data, taken)) {
-            taken = taken == 0 ? 1 : taken;
-            from = replacement;
-            given = sizeof(replacement) - 1;
-        }
         if (given > capacity - 1 - size) {
             break;
         }
-        memcpy(ret_text + size, from, given);
+        memcpy(ret_text + size, replaced ? (const void *)replacement : text.data + i, given);
         size += given;
         i += taken;
+        if (!good) {
+            well_formed_to = i + aw_utf8_prefix(aw_span_view(text.data + i, text.size - i));
+        }
     }
     ret_text[size] = '\0';
     return size;

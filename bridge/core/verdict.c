@@ -45,7 +45,8 @@ static void dead_letter(ab_verdict_t *verdict, ab_reason_t reason, const char *f
     verdict->reason = reason;
     verdict->at = -1;
     (void)snprintf(verdict->field, sizeof(verdict->field), "%s", field);
-    verdict->text = text != NULL ? text : ab_reason_meaning(reason);
+    (void)snprintf(verdict->text, sizeof(verdict->text), "%s",
+                   text != NULL ? text : ab_reason_meaning(reason));
 }
 
 /** Check 4. An unknown variant with a route of its own goes on through the checks. */
@@ -183,7 +184,7 @@ void ab_verdict_of(const ab_record_t *record, const ab_policy_t *policy, ab_verd
     ret_verdict->reason = AB_REASON_NONE;
     ret_verdict->at = -1;
     ret_verdict->field[0] = '\0';
-    ret_verdict->text = "";
+    ret_verdict->text[0] = '\0';
     if (record->value.data == NULL) {
         dead_letter(ret_verdict, AB_REASON_TOMBSTONE, "", NULL);
         if (policy->tombstone_drop) {
@@ -197,7 +198,7 @@ void ab_verdict_of(const ab_record_t *record, const ab_policy_t *policy, ab_verd
     }
     status = aw_envelope_scan(record->value, &view, &error);
     if (status != AW_OK) {
-        dead_letter(ret_verdict, reason_of_status(status), error.field, NULL);
+        dead_letter(ret_verdict, reason_of_status(status), error.field, error.text);
         ret_verdict->at = error.offset;
         return;
     }

@@ -25,8 +25,8 @@ typedef struct ab_verdict {
     bool keyless;          /* passed check 5 without a record key: its order is the producer's */
     ab_reason_t reason;    /* with DEAD_LETTERED; with DROPPED NONE where a route says drop */
     int64_t at;            /* byte offset into the value, -1 when there is none */
-    const char *text;      /* one line, static storage, "" without a reason */
     char field[AW_ERROR_FIELD_MAX]; /* path, "" when there is none */
+    char text[AW_ERROR_TEXT_MAX];   /* one line that says what is wrong, "" without a reason */
 } ab_verdict_t;
 
 /** Runs checks 1 to 6, 8 and 9. Never fails, allocates nothing. Spans borrow from the record, the
@@ -37,8 +37,8 @@ typedef struct ab_verdict {
  *  not parse. A future variant with a topic of its own goes through the checks like any other. */
 void ab_verdict_of(const ab_record_t *record, const ab_policy_t *policy, ab_verdict_t *ret_verdict);
 
-/** Turns the verdict on a record that an output refused into produce_rejected. text says why, is
- *  one of a closed set of static texts, at most AB_REASON_TEXT_MAX long, and may be NULL. */
+/** Turns the verdict on a record that an output refused into produce_rejected. text says why,
+ *  comes from a closed set, is cut to AW_ERROR_TEXT_MAX, and may be NULL. */
 void ab_verdict_reject(ab_verdict_t *verdict, const char *text);
 
 /** The route that serves a variant: UNKNOWN_VARIANT for NONE. */
