@@ -1,9 +1,9 @@
 /* C11 threads on top of pthreads, for the ThreadSanitizer preset only.
  *
  * Debian's librdkafka locks and starts its threads through glibc's thrd_*, mtx_* and cnd_*. The
- * sanitizer intercepts pthread_* alone: it never hears of those threads and crashes in the first one.
- * A definition in the program takes precedence over the C library's for the packaged library too, so
- * these forward to what the sanitizer knows. glibc declares both families with the same layout; the
+ * sanitizer intercepts pthread_* alone: it never hears of those threads and crashes in the first
+ * one. A definition in the program takes precedence over the C library's, for the packaged library
+ * too, so these forward to what the sanitizer knows. glibc gives both families the same layout; the
  * asserts below hold it to that.
  */
 #include <errno.h>
@@ -20,8 +20,8 @@ _Static_assert(sizeof(once_flag) == sizeof(pthread_once_t), "both once flags are
 /* The project hides symbols by default; the dynamic linker has to see these. */
 #define EXPORTED __attribute__((visibility("default")))
 
-/** Read by the sanitizer at start. The library itself is not instrumented: what it does inside is not
- *  ours to judge, and the atomics by which it orders its own memory are not seen. */
+/** Read by the sanitizer at start. The library itself is not instrumented: what it does inside is
+ *  not ours to judge, and the atomics by which it orders its own memory are not seen. */
 EXPORTED const char *__tsan_default_options(void);
 
 EXPORTED const char *__tsan_default_options(void)
