@@ -119,7 +119,7 @@ def check_tests(tree):
             yield f"{path}: not in {lists}, so it never runs"
         if name.endswith(".c"):
             code = blank_comments(tree.text(path))
-            for match in re.finditer(r"\bcmocka_unit_test\w*\(\s*(\w+)", code):
+            for match in re.finditer(r"^static void (\w+)\(void \*\*", code, re.M):
                 if not TEST_NAME.match(match.group(1)):
                     yield (f"{path}:{line_of(code, match.start())}: {match.group(1)}: name it "
                            "test_<unit>_<situation>_<expectation>")

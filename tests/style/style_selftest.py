@@ -176,7 +176,7 @@ class ShapeTest(Planted):
 
 
 class TestsTest(Planted):
-    CASE = "int main(void) { return cmocka_unit_test(test_a_empty_refused); }\n"
+    CASE = "static void test_a_empty_refused(void **state)\n"
 
     def test_tests_unregistered_found(self):
         self.plant("tests/unit/a_test.c", self.CASE)
