@@ -1,5 +1,6 @@
 #include "agentwire/crypto.h"
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 
 int aw_sha256(aw_span_t input, uint8_t ret_digest[AW_SHA256_SIZE]) {
@@ -29,4 +30,8 @@ void aw_hex_write(aw_span_t bytes, char *ret_hex) {
         ret_hex[2 * i + 1] = digits[bytes.data[i] & 0x0f];
     }
     ret_hex[2 * bytes.size] = '\0';
+}
+
+const char *aw_crypto_library_version(void) {
+    return OpenSSL_version(OPENSSL_VERSION_STRING);
 }

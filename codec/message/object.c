@@ -126,3 +126,7 @@ size_t aw_message_unknown_size(const aw_message_t *message) {
 aw_message_type_t aw_message_type(const aw_message_t *message) {
     return (aw_message_type_t)message->type;
 }
+
+const char *aw_message_library_version(void) {
+    return protobuf_c_version();
+}

@@ -20,4 +20,7 @@ AW_CHECKED int aw_sha256_hex(aw_span_t input, char ret_hex[AW_SHA256_HEX_SIZE]);
 /** Writes 2 * bytes.size lower-case hex digits and a NUL into ret_hex. */
 void aw_hex_write(aw_span_t bytes, char *ret_hex);
 
+/** The version of the OpenSSL that runs, "3.0.17". Static storage. */
+const char *aw_crypto_library_version(void);
+
 #endif

@@ -87,4 +87,7 @@ AW_CHECKED int aw_message_decode(aw_message_type_t type, aw_span_t input, aw_are
 AW_CHECKED int aw_message_encode(const aw_message_t *message, aw_arena_t *arena,
                                  aw_span_t *ret_bytes);
 
+/** The version of the protobuf-c whose descriptors the messages stand on. Static storage. */
+const char *aw_message_library_version(void);
+
 #endif
