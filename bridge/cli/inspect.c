@@ -42,13 +42,7 @@ static const char *input_name(const char *path)
 /** Returns AB_CLI_OK or AB_CLI_USAGE. */
 static int read_options(int argc, char **argv, options_t *options)
 {
-    enum {
-        TYPE = 1,
-        HEX,
-        COMPACT,
-        ERRORS,
-        BATCH
-    };
+    enum { TYPE = 1, HEX, COMPACT, ERRORS, BATCH };
     static const struct option longs[] = {
         {"type", required_argument, NULL, TYPE}, {"hex", no_argument, NULL, HEX},
         {"compact", no_argument, NULL, COMPACT}, {"errors", no_argument, NULL, ERRORS},

@@ -9,11 +9,11 @@
 void ab_inspect_complain(const char *format, ...)
 {
     va_list arguments;
-    va_start(arguments, format);
     (void)fputs("agent-bridge inspect: ", stderr);
+    va_start(arguments, format);
     (void)vfprintf(stderr, format, arguments);
-    (void)fputc('\n', stderr);
     va_end(arguments);
+    (void)fputc('\n', stderr);
 }
 
 /** The value of a hex digit, -1 for any other character. */

@@ -28,6 +28,18 @@ static const char *const field_order[AW_MESSAGE_COUNT] = {
 
 _Static_assert(AW_FIELD_NUMBER_MAX <= 15, "a field number is one hexadecimal digit");
 
+/** Messages that are open at once: what the schema needs (3), and one more. */
+#define FRAMES_MAX 4
+
+/** A message that is being written. */
+typedef struct frame {
+    const aw_message_t *message;
+    const char *order; /* the fields that are still to come */
+    aw_field_t field;  /* the one in hand, when it holds messages: */
+    size_t count;      /* how many, 0 with no such field in hand */
+    size_t index;      /* the next one */
+} frame_t;
+
 /** One entry of a map<string, string>. */
 typedef struct map_entry {
     aw_span_t key;
@@ -37,6 +49,11 @@ typedef struct map_entry {
 static uint32_t digit_value(char digit)
 {
     return digit <= '9' ? (uint32_t)(digit - '0') : (uint32_t)(digit - 'a' + 10);
+}
+
+static frame_t frame_of(const aw_message_t *message)
+{
+    return (frame_t){.message = message, .order = field_order[aw_message_type(message)]};
 }
 
 /** By code points, which UTF-8's bytes sort alike; a key before those that it begins. The map's own
@@ -84,58 +101,67 @@ static void write_map(aw_json_writer_t *writer, const aw_message_t *message,
     aw_json_object_close(writer);
 }
 
-static void write_value(aw_json_writer_t *writer, const aw_field_t *field, const aw_value_t *value,
-                        aw_arena_t *scratch)
+/** A value that is no message. */
+static void write_scalar(aw_json_writer_t *writer, const aw_field_t *field, aw_value_t value)
 {
-    switch (value->kind) {
+    switch (value.kind) {
     case AW_KIND_STRING:
-        aw_json_string(writer, value->as.bytes);
+        aw_json_string(writer, value.as.bytes);
         break;
     case AW_KIND_BYTES:
-        aw_json_base64(writer, value->as.bytes);
+        aw_json_base64(writer, value.as.bytes);
         break;
     case AW_KIND_INT64:
-        aw_json_int64_string(writer, value->as.int64);
+        aw_json_int64_string(writer, value.as.int64);
         break;
     case AW_KIND_UINT32:
-        aw_json_uint64(writer, value->as.uint32);
+        aw_json_uint64(writer, value.as.uint32);
         break;
     case AW_KIND_BOOL:
-        aw_json_bool(writer, value->as.boolean);
+        aw_json_bool(writer, value.as.boolean);
         break;
     case AW_KIND_ENUM: {
-        const char *name = aw_field_enum_name(field, value->as.enumeration);
+        const char *name = aw_field_enum_name(field, value.as.enumeration);
         if (name != NULL) {
             aw_json_text(writer, name);
         } else {
-            aw_json_int64(writer, value->as.enumeration);
+            aw_json_int64(writer, value.as.enumeration);
         }
         break;
     }
     case AW_KIND_MESSAGE:
-        aw_json_message(writer, value->as.message, scratch);
+        assert(false); /* the walk goes into messages itself */
         break;
     }
 }
 
-static void write_field(aw_json_writer_t *writer, const aw_message_t *message,
-                        const aw_field_t *field, aw_arena_t *scratch)
+/** Opens the frame's next field: writes its key, and all of it unless it holds messages, which the
+ * walk then goes through one by one. */
+static void write_field(aw_json_writer_t *writer, frame_t *frame, aw_arena_t *scratch)
 {
-    size_t count = aw_message_count(message, field);
+    aw_field_t *field = &frame->field;
+    bool found = aw_field_get(aw_message_type(frame->message), digit_value(*frame->order), field);
+    assert(found);
+    frame->order++;
+    size_t count = aw_message_count(frame->message, field);
     if (count == 0) {
         return;
     }
     aw_json_key_text(writer, field->json_name);
     if (field->map) {
-        write_map(writer, message, field, count, scratch);
+        write_map(writer, frame->message, field, count, scratch);
         return;
     }
     if (field->repeated) {
         aw_json_array_open(writer);
     }
+    if (field->kind == AW_KIND_MESSAGE) {
+        frame->count = count;
+        frame->index = 0;
+        return;
+    }
     for (size_t i = 0; i < count; i++) {
-        aw_value_t value = aw_message_value(message, field, i);
-        write_value(writer, field, &value, scratch);
+        write_scalar(writer, field, aw_message_value(frame->message, field, i));
     }
     if (field->repeated) {
         aw_json_array_close(writer);
@@ -145,12 +171,30 @@ static void write_field(aw_json_writer_t *writer, const aw_message_t *message,
 void aw_json_message_members(aw_json_writer_t *writer, const aw_message_t *message,
                              aw_arena_t *scratch)
 {
-    aw_message_type_t type = aw_message_type(message);
-    for (const char *digit = field_order[type]; *digit != '\0'; digit++) {
-        aw_field_t field;
-        bool found = aw_field_get(type, digit_value(*digit), &field);
-        assert(found);
-        write_field(writer, message, &field, scratch);
+    frame_t frames[FRAMES_MAX];
+    size_t depth = 1;
+    frames[0] = frame_of(message);
+    while (depth > 0) {
+        frame_t *frame = &frames[depth - 1];
+        if (frame->index < frame->count) {
+            aw_value_t value = aw_message_value(frame->message, &frame->field, frame->index++);
+            assert(depth < FRAMES_MAX);
+            frames[depth++] = frame_of(value.as.message);
+            aw_json_object_open(writer);
+        } else if (frame->count > 0) {
+            frame->count = 0;
+            frame->index = 0;
+            if (frame->field.repeated) {
+                aw_json_array_close(writer);
+            }
+        } else if (*frame->order != '\0') {
+            write_field(writer, frame, scratch);
+        } else {
+            depth--;
+            if (depth > 0) {
+                aw_json_object_close(writer);
+            }
+        }
     }
 }
 

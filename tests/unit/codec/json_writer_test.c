@@ -164,8 +164,7 @@ static void test_writer_ill_formed_text_fails_and_keeps_the_output(void **state)
 static void test_writer_full_buffer_is_reported_and_never_passed(void **state)
 {
     (void)state;
-    static const char expected[] =
-        "{\"a\":[-1,{},[]],\"b\":{\"c\":true,\"d\":false},\"e\":null}";
+    static const char expected[] = "{\"a\":[-1,{},[]],\"b\":{\"c\":true,\"d\":false},\"e\":null}";
     const size_t needed = sizeof expected - 1;
     for (size_t capacity = 0; capacity <= needed; capacity++) {
         memset(buffer, '#', sizeof buffer);
