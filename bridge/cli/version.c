@@ -9,6 +9,7 @@
 #include "agentwire/message.h"
 #include "bridge/cli/cli.h"
 #include "bridge/config/config.h"
+#include "bridge/core/reason.h"
 #include "bridge/kafka/properties.h"
 #include "git_describe.h"
 
@@ -30,8 +31,8 @@ static size_t list_libraries(library_t ret_libraries[LIBRARIES_MAX])
         {"jansson", AB_BUILT_JANSSON, jansson_version_str()},
         {"librdkafka", AB_BUILT_RDKAFKA, ab_kafka_version()},
         {"libyaml", AB_BUILT_YAML, ab_config_yaml_version()},
-        {"openssl", AB_BUILT_CRYPTO, aw_crypto_version()},
-        {"protobuf-c", AB_BUILT_PROTOBUF_C, aw_message_runtime_version()},
+        {"openssl", AB_BUILT_CRYPTO, aw_crypto_library_version()},
+        {"protobuf-c", AB_BUILT_PROTOBUF_C, aw_message_library_version()},
     };
 
     memcpy(ret_libraries, libraries, sizeof(libraries));
@@ -92,20 +93,32 @@ static int print_json(const library_t *libraries, size_t count)
 
 static int version_run(int argc, char **argv)
 {
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'}, {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+                                            {"print-reasons", no_argument, NULL, 'r'},
+                                            {NULL, 0, NULL, 0}};
     library_t libraries[LIBRARIES_MAX];
     size_t count = list_libraries(libraries);
     bool json = false;
+    bool reasons = false;
     int option;
 
     while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
-        if (option != 'j') {
+        if (option != 'j' && option != 'r') {
             return ab_cli_option_error(&ab_verb_version, argv, option);
         }
-        json = true;
+        json = json || option == 'j';
+        reasons = reasons || option == 'r';
     }
     if (optind < argc) {
         return ab_cli_usage_error(&ab_verb_version, "takes no argument: '%s'", argv[optind]);
+    }
+    if (json && reasons) {
+        return ab_cli_usage_error(&ab_verb_version,
+                                  "--json and --print-reasons exclude each other");
+    }
+    if (reasons) {
+        ab_reason_print_docs(stdout);
+        return AB_CLI_OK;
     }
     if (json) {
         return print_json(libraries, count);
@@ -118,12 +131,15 @@ const ab_verb_t ab_verb_version = {
     .name = "version",
     .summary = "say which version this is, and of which libraries",
     .help =
-        "Usage: agent-bridge version [--json]\n"
+        "Usage: agent-bridge version [--json | --print-reasons]\n"
         "Prints the version of agent-bridge, the commit it was built from where that is known,\n"
         "and the versions of the libraries it runs with; where a library was another one when\n"
         "agent-bridge was compiled, that version too.\n"
         "\n"
-        "  --json   the same as a JSON object: version, commit, libraries.NAME.{compiled,running}\n"
+        "  --json            the same as a JSON object: version, commit, and libraries with\n"
+        "                    compiled and running of each\n"
+        "  --print-reasons   print docs/reasons.md: the reasons of dead letters that this version\n"
+        "                    can write\n"
         "\n"
         "Exit codes: 0 done, 64 wrong usage, 74 standard output could not be written.\n",
     .run = version_run,
