@@ -199,10 +199,12 @@ static bool looks_like_hex(aw_span_t bytes)
 }
 
 /** One more line for what people get wrong most. */
-static void hint(const options_t *options, const input_t *input)
+static void hint(const options_t *options, const input_t *input, int status)
 {
     aw_span_t bytes = aw_span_view(input->data, input->size);
-    if (!options->hex && looks_like_hex(bytes)) {
+    if (status == AW_STATUS_LIMIT_DECODE_BYTES) {
+        ab_inspect_complain("inspect gives one message %zu MiB", AB_INSPECT_MEMORY_MAX >> 20);
+    } else if (!options->hex && looks_like_hex(bytes)) {
         ab_inspect_complain("the input looks like hex text: try --hex");
     } else if (options->type == AW_MESSAGE_AGENT_ENVELOPE && aw_envelope_looks_like_result(bytes)) {
         ab_inspect_complain("the input looks like a bare ToolResult: try --type ToolResult");
@@ -301,7 +303,7 @@ static int inspect_one(const options_t *options, int fd, input_t *input)
         code = print_message(options, input->name, message, arena);
     } else {
         complain_error("", input->name, status, &error);
-        hint(options, input);
+        hint(options, input, status);
         code = exit_of(status);
     }
     aw_arena_free(arena);

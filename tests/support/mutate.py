@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 VARINT, FIXED64, LEN, START_GROUP, END_GROUP, FIXED32 = range(6)
 WIRE_TYPES = (VARINT, FIXED64, LEN, START_GROUP, FIXED32)
 MAX_NUMBER = (1 << 29) - 1
-MAX_INPUT_BYTES = 4096  # larger mutants are cut: long inputs try nothing that short ones do not
+MAX_INPUT_BYTES = 40000  # larger mutants are cut
+LENGTH_EDGES = (127, 128, 16383, 16384)  # where a length takes one byte more
 
 TEXTS = (
     b"", b"a", b"aa", b"ab", b"b", b"key", b"\x00", b"a\x00b", b'"', b"\\", b"</script>", b"\x7f",
@@ -235,15 +236,27 @@ class Mutator:
         pick = rng.random()
         if pick < 0.6:
             return rng.choice(TEXTS)
-        if pick < 0.99:
+        if pick < 0.95:
             return b"".join(rng.choices(TEXTS, k=rng.randrange(1, 4)))
-        return rng.choice(TEXTS) + rng.choice(ILL_FORMED) + rng.choice(TEXTS)
+        if pick < 0.99:
+            return b"".join(rng.choices(TEXTS[:-2], k=rng.randrange(4, 40)))
+        return self._bad_text()
+
+    def _bad_text(self) -> bytes:
+        """Ill-formed at one place, which may be far behind the beginning or at the very end."""
+        rng = self.rng
+        before = rng.choices(TEXTS[:-2], k=rng.choice((0, 1, 1, 2, 20)))
+        behind = rng.choices(TEXTS[:-2], k=rng.choice((0, 0, 1, 20)))
+        return b"".join((*before, rng.choice(ILL_FORMED), *behind))
 
     def _blob(self) -> bytes:
         rng = self.rng
-        if rng.random() < 0.5:
+        pick = rng.random()
+        if pick < 0.5:
             return rng.choice(TEXTS)
-        return rng.randbytes(rng.randrange(0, 24))
+        if pick < 0.995:
+            return rng.randbytes(rng.randrange(0, 24))
+        return bytes(max(0, rng.choice(LENGTH_EDGES) - rng.randrange(0, 12)))
 
     def _unknown(self, depth: int) -> Node:
         rng = self.rng
@@ -311,7 +324,7 @@ class Mutator:
     def _renumber(self, nodes, message):
         if nodes:
             node = self.rng.choice(nodes)
-            node.number = self.rng.choice((*message.fields, *UNKNOWN_NUMBERS, 0))
+            node.number = self.rng.choice((*message.fields, *UNKNOWN_NUMBERS, 0, MAX_NUMBER + 1))
 
     def _rewire(self, nodes, message):
         if nodes:
@@ -332,13 +345,13 @@ class Mutator:
         lens = [node for node in nodes if node.wire == LEN]
         if lens:
             self.rng.choice(lens).skew = self.rng.choice(
-                (-2, -1, 1, 2, 5, 127, 1 << 20, (1 << 31) - 2, (1 << 31) - 1, 1 << 32, 1 << 63))
+                (-2, -1, 1, 2, 5, 127, 1 << 20, (1 << 31) - 2, (1 << 31) - 1, 1 << 32, 1 << 63,
+                 1 << 64, 1 << 64, 3 << 68, 1 << 70))
 
     def _ill_formed(self, nodes, message):
         texts = [number for number, known in message.fields.items() if known.kind == "string"]
         if texts:
-            value = self.rng.choice(TEXTS) + self.rng.choice(ILL_FORMED) + self.rng.choice(TEXTS)
-            nodes.insert(self._at(nodes), Node(self.rng.choice(texts), LEN, value))
+            nodes.insert(self._at(nodes), Node(self.rng.choice(texts), LEN, self._bad_text()))
 
     def _nest_groups(self, nodes, message):
         """Groups around the limit of 100 levels, or some way below it."""
@@ -371,6 +384,13 @@ class Mutator:
             spare = self.rng.choice((2, 3, 64, 127))
             nodes.insert(self._at(nodes), Node(
                 self.rng.choice(varints), VARINT, self.rng.choice(NUMBERS) | spare << 63))
+
+    def _many(self, nodes, message):
+        """A list or a map of some length."""
+        lists = [known for known in message.fields.values() if known.repeated]
+        if lists:
+            known = self.rng.choice(lists)
+            nodes += [self._field(known, 2) for _ in range(self.rng.randrange(2, 40))]
 
     def _graft(self, nodes, message):
         """A part of another message of any type, as it stands there."""
@@ -431,7 +451,7 @@ _CHANGES = (
     Mutator._insert_wrong_wire, Mutator._repeat, Mutator._repeat, Mutator._drop, Mutator._shuffle,
     Mutator._renumber, Mutator._rewire, Mutator._respell, Mutator._respell, Mutator._skew,
     Mutator._ill_formed, Mutator._nest_groups, Mutator._break_group, Mutator._stray_end,
-    Mutator._bad_wire, Mutator._wide_varint, Mutator._graft,
+    Mutator._bad_wire, Mutator._wide_varint, Mutator._many, Mutator._graft,
 )
 _BYTE_CHANGES = (
     Mutator._flip, Mutator._overwrite, Mutator._cut, Mutator._remove, Mutator._put,
