@@ -270,6 +270,21 @@ static void open_life(ab_lane_t *lane)
     }
 }
 
+/* One event of a consumer that is closing: the last revocation is answered, records are thrown away. Not
+ * rd_kafka_queue_poll_callback(): it aborts the process when a record is in the queue (2.0.2). */
+static void serve_closing(ab_lane_t *lane, rd_kafka_queue_t *queue)
+{
+    rd_kafka_event_t *event = rd_kafka_queue_poll(queue, 100);
+    if (event == NULL) {
+        return;
+    }
+    if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_REBALANCE) {
+        ab_lane_on_rebalance(lane->consumer, rd_kafka_event_error(event),
+                             rd_kafka_event_topic_partition_list(event), lane);
+    }
+    rd_kafka_event_destroy(event);
+}
+
 /* Leaves the group, for a bounded time: closing after a lost partition can hang in old librdkafka. */
 static void close_consumer(ab_lane_t *lane)
 {
@@ -280,7 +295,7 @@ static void close_consumer(ab_lane_t *lane)
         rd_kafka_error_t *error = rd_kafka_consumer_close_queue(lane->consumer, queue);
         while (error == NULL && !rd_kafka_consumer_closed(lane->consumer) &&
                ab_lane_now_ns() < until) {
-            rd_kafka_queue_poll_callback(queue, 100);
+            serve_closing(lane, queue);
         }
         rd_kafka_error_destroy(error);
         rd_kafka_queue_destroy(queue);

@@ -44,11 +44,11 @@ ab_part_t *ab_parts_get(const ab_parts_t *parts, int source, int32_t partition)
 
 static int grow(struct ab_parts_of_source *list, int32_t partition)
 {
-    if (partition < list->count) {
-        return 0;
-    }
     if (partition < 0 || partition >= AB_PARTITIONS_MAX) {
         return -1;
+    }
+    if (partition < list->count) {
+        return 0;
     }
     const int32_t count = partition + 1;
     ab_part_t *items = realloc(list->items, (size_t)count * sizeof(*items));
