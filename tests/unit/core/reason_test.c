@@ -101,8 +101,8 @@ static void test_reason_docs_are_what_the_table_gives(void **state)
     assert_true(read_file(docs, written) > 0);
     (void)read_file(file, committed);
     if (strcmp(written, committed) != 0) {
-        print_error(
-            "docs/reasons.md is not what bridge/core/reason.h says: run agent-bridge version --print-reasons\n");
+        print_error("docs/reasons.md is not what bridge/core/reason.h says: run agent-bridge "
+                    "version --print-reasons\n");
     }
     assert_string_equal(written, committed);
 }
