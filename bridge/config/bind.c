@@ -132,6 +132,7 @@ static void bind_property(const ab_node_t *node, ab_config_memory_t *memory, boo
     } else if (one_client && strcmp(node->name, "bootstrap.servers") == 0) {
         ab_place_mistake(&place, "write it under `kafka`: all clients use one cluster");
     } else if (!node->reported && (node->kind != AB_NODE_SCALAR || ab_node_is_null(node))) {
+        move_to(&place, node);
         ab_place_mistake(&place, "expected a single value, found %s", kind_text(node));
     } else if (!node->reported) {
         move_to(&place, node);
@@ -320,11 +321,15 @@ static int bind_sources(const binder_t *binder)
         return 0;
     }
     move_to(&place, node);
-    if (node->kind != AB_NODE_LIST || node->count < key->min || node->count > key->max) {
+    if (node->kind != AB_NODE_LIST) {
         if (!node->reported) {
-            ab_place_mistake(&place, "expected a list of %u to %u sources, found %s of %zu",
-                             (unsigned)key->min, (unsigned)key->max, kind_text(node), node->count);
+            ab_place_mistake(&place, "expected a list of sources, found %s", kind_text(node));
         }
+        return 0;
+    }
+    if (node->count < key->min || node->count > key->max) {
+        ab_place_mistake(&place, "expected %u to %u sources, found %zu", (unsigned)key->min,
+                         (unsigned)key->max, node->count);
         return 0;
     }
     ab_config_t *config = binder->config;

@@ -146,6 +146,9 @@ size_t ab_findings_sorted(const ab_findings_t *findings,
 /** Writes findings as "file:line:column: error: key: message" lines, in the order of the file. */
 void ab_findings_print(const ab_findings_t *findings, const char *file, FILE *out);
 
+/** The version of the libyaml that runs. Static storage. */
+const char *ab_config_yaml_version(void);
+
 /** Writes docs/configuration.md, all of it, from the table. */
 void ab_config_print_docs(FILE *out);
 

@@ -42,13 +42,15 @@ static const char introduction[] =
     "`${VAR:-default}` has a default for\n"
     "  one that is not set or empty; `${VAR:?text}` refuses that with a text of yours; `$$` is a "
     "dollar. Keys are taken as\n"
-    "  they are, and what a variable holds is never read as YAML nor expanded again.\n"
+    "  they are, and what a variable holds is never read as YAML nor expanded again. Inside YAML's "
+    "`{…}` and `[…]` a value\n"
+    "  with `${VAR}` needs quotes.\n"
     "- Under `kafka`, `consumer` and `producer` a value may be a reference: `file:/path` is what the "
     "file holds, without\n"
     "  the newline at its end, `env:NAME` what the variable holds. Variables may stand in the path "
     "(`file:${DIR}/password`).\n"
-    "  Nothing under these three keys is ever printed or logged, and neither is what a reference "
-    "holds.\n"
+    "  What is said about a configuration never repeats a value from under these three keys, nor what "
+    "a reference holds.\n"
     "- A key that is not known, a key written twice, anchors, aliases, tags and a second document "
     "are mistakes.\n";
 
@@ -107,7 +109,7 @@ static void print_type(const ab_key_t *key, FILE *out)
         break;
     case AB_KEY_OPTIONAL_TOPIC:
     case AB_KEY_ROUTE:
-        fputs("topic, ", out);
+        fputs(strchr(key->words, '|') != NULL ? "topic, " : "topic or ", out);
         print_words(key->words, out);
         break;
     case AB_KEY_START:

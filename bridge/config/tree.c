@@ -265,6 +265,10 @@ static const struct {
      "no key where one was expected: keys of one mapping begin in the same column"},
     {"did not find expected '-' indicator",
      "no `- ` where one was expected: members of one list begin in the same column"},
+    {"did not find expected ',' or '}'",
+     "no `,` or `}` where one was expected: inside {…} a value with ${VAR} needs quotes"},
+    {"did not find expected ',' or ']'",
+     "no `,` or `]` where one was expected: inside […] a value with ${VAR} needs quotes"},
     {"found unexpected end of stream", "a quote is opened and never closed"},
 };
 
@@ -392,4 +396,9 @@ bool ab_node_is_null(const ab_node_t *node)
         }
     }
     return false;
+}
+
+const char *ab_config_yaml_version(void)
+{
+    return yaml_get_version_string();
 }

@@ -199,7 +199,8 @@ static bool parse_topic(const ab_key_t *key, const char *text, const ab_place_t 
     ab_words_text(key->words, words, sizeof(words));
     snprintf(expected, sizeof(expected),
              "the name of a topic (1 to %u letters, digits, dots, underscores or dashes)%s%s",
-             AB_CONFIG_TOPIC_MAX, words[0] != '\0' ? ", or " : "", words);
+             AB_CONFIG_TOPIC_MAX,
+             words[0] == '\0' ? "" : strchr(key->words, '|') != NULL ? ", " : " or ", words);
     if (!ab_topic_is_legal(text) || word_number(RESERVED_WORDS, text) >= 0) {
         return refuse(place, text, expected);
     }
