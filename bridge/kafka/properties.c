@@ -18,11 +18,11 @@ static void judge(const ab_properties_t *properties, const char *section, rd_kaf
         }
         snprintf(key, sizeof(key), "%s.%s", section, property->name);
         if (result == RD_KAFKA_CONF_UNKNOWN) {
-            ab_findings_add(findings, false, property->line, key,
+            ab_findings_add_at(findings, false, property->line, property->column, key,
                             "librdkafka %s has no property of this name; its CONFIGURATION.md lists them",
                             rd_kafka_version_str());
         } else {
-            ab_findings_add(findings, false, property->line, key,
+            ab_findings_add_at(findings, false, property->line, property->column, key,
                             "librdkafka %s refuses this value; its CONFIGURATION.md gives the type and range",
                             rd_kafka_version_str());
         }

@@ -21,9 +21,9 @@ static char protocol[] = "ssl";
 static char ca_name[] = "ssl.ca.location";
 static char ca[] = "/nonexistent/ca.pem";
 static char secret[] = "hunter2-secret";
-static ab_property_t kafka_items[] = {{servers_name, servers, 2}, {password_name, secret, 3}};
-static ab_property_t bad_items[] = {{linger_name, secret, 7}};
-static ab_property_t unknown_items[] = {{lingering_name, secret, 8}};
+static ab_property_t kafka_items[] = {{servers_name, servers, 2, 1}, {password_name, secret, 3, 1}};
+static ab_property_t bad_items[] = {{linger_name, secret, 7, 1}};
+static ab_property_t unknown_items[] = {{lingering_name, secret, 8, 1}};
 static char group[] = "g";
 static char instance[] = "host";
 
@@ -99,7 +99,10 @@ static void test_consumer_never_trusts_the_librarys_offsets(void **state)
     assert_property(conf, "auto.offset.reset", "error");
     assert_property(conf, "partition.assignment.strategy", "cooperative-sticky");
     assert_property(conf, "queued.max.messages.kbytes", "8192"); /* within memory.per_lane */
-    assert_property(conf, "group.instance.id", "");
+    char member[64];
+    size_t size = sizeof(member); /* unset: librdkafka says "unknown" */
+    assert_int_equal(rd_kafka_conf_get(conf, "group.instance.id", member, &size),
+                     RD_KAFKA_CONF_UNKNOWN);
     rd_kafka_conf_destroy(conf);
     config.instance_set = true;
     conf = ab_handle_conf_new(&config, &spec, text, &property);
@@ -144,7 +147,7 @@ static void test_check_each_mistake_has_its_line_and_no_value(void **state)
 static void test_check_good_properties_and_a_missing_ca_file(void **state)
 {
     (void)state;
-    static ab_property_t tls[] = {{protocol_name, protocol, 4}, {ca_name, ca, 5}};
+    static ab_property_t tls[] = {{protocol_name, protocol, 4, 1}, {ca_name, ca, 5, 1}};
     ab_config_t config = a_config();
     ab_findings_t *findings = calloc(1, sizeof(*findings));
     assert_non_null(findings);
