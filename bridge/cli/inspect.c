@@ -335,7 +335,7 @@ static int inspect_run(int argc, char **argv)
 }
 
 static const char help[] =
-    "usage: agent-bridge inspect [--type TYPE] [--hex] [--compact] [--errors] [FILE|-]\n"
+    "Usage: agent-bridge inspect [--type TYPE] [--hex] [--compact] [--errors] [FILE|-]\n"
     "       agent-bridge inspect --batch [FILE|-]\n"
     "\n"
     "Prints one serialized message as proto3 JSON, with its keys sorted: what Python's\n"

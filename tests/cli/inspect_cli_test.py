@@ -123,7 +123,7 @@ class Input(unittest.TestCase):
         with open("/dev/full", "wb") as full:
             code, _, err = inspect(data=ENVELOPE.SerializeToString(), stdout=full)
         self.assertEqual(code, 74)
-        self.assertIn("No space left on device", err)
+        self.assertIn("standard output could not be written", err)
 
 
 class Hex(unittest.TestCase):
@@ -304,7 +304,7 @@ class BatchLines(unittest.TestCase):
         with open("/dev/full", "wb") as full:
             code, _, err = inspect("--batch", data=request * 100000, stdout=full)
         self.assertEqual(code, 74)
-        self.assertIn("No space left on device", err)
+        self.assertIn("standard output could not be written", err)
 
 
 if __name__ == "__main__":

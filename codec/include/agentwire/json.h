@@ -73,6 +73,7 @@ void aw_json_uint64(aw_json_writer_t *writer, uint64_t value);
 /** An int64 as proto3 JSON writes it: a string of decimal digits. */
 void aw_json_int64_string(aw_json_writer_t *writer, int64_t value);
 
+/** true, false, null. */
 void aw_json_bool(aw_json_writer_t *writer, bool value);
 void aw_json_null(aw_json_writer_t *writer);
 
