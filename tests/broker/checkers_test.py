@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""The checkers of the broker tests, tried themselves: each planted fault has to be found. No broker."""
+
+import json
+import random
+import sys
+import unittest
+from dataclasses import replace
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+
+from audit import Audit, Settings, letter_headers  # noqa: E402
+from broker import Input, Record  # noqa: E402
+from mutate import Message, Mutator  # noqa: E402
+from oracle import (SOURCE_HEADER, VARIANTS, Oracle, Policy, Verdict, java_partition, murmur2,  # noqa: E402
+                     sha256_hex, source_text)
+from reference import Reference  # noqa: E402
+
+REFERENCE = Reference()
+FUZZ_INPUTS = 20_000
+
+
+def envelope(**fields):
+    return REFERENCE.classes["AgentEnvelope"](**fields)
+
+
+class Murmur2(unittest.TestCase):
+    # From Kafka's own UtilsTest.testMurmur2.
+    VECTORS = {b"21": -973932308, b"foobar": -790332482, b"a-little-bit-long-string": -985981536,
+               b"a-little-bit-longer-string": -1486304829,
+               b"lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8": -58897971, b"abc": 479470107}
+
+    def test_kafkas_own_vectors(self):
+        for key, hashed in self.VECTORS.items():
+            self.assertEqual(murmur2(key), hashed & 0xFFFFFFFF, key)
+
+    def test_partition_is_of_the_positive_part(self):
+        self.assertEqual(java_partition(b"21", 7), (-973932308 & 0x7FFFFFFF) % 7)
+
+
+class Defects(unittest.TestCase):
+    def test_agree_with_the_reference_on_mutated_envelopes(self):
+        messages = {name: Message.of(REFERENCE.descriptor(name)) for name in ("AgentEnvelope",)}
+        oracle = Oracle(REFERENCE, Policy({}))
+        mutator = Mutator(messages, [], random.Random(20))
+        refused = 0
+        for _ in range(FUZZ_INPUTS):
+            _, data = mutator.next()
+            refused += oracle.judge(b"k", data, (), 5).at is not None  # raises where the two differ
+        self.assertGreater(refused, FUZZ_INPUTS // 20)
+        self.assertGreater(FUZZ_INPUTS - refused, FUZZ_INPUTS // 20)
+
+
+class Judge(unittest.TestCase):
+    """Each check of DESIGN section 3 by one record that fails it and no earlier one."""
+
+    def setUp(self):
+        self.policy = Policy({v: f"to.{v}" for v in VARIANTS})
+
+    def judge(self, value, key=b"k", headers=(), **changes):
+        return Oracle(REFERENCE, replace(self.policy, **changes)).judge(key, value, headers, 5)
+
+    def reason(self, *arguments, **changes):
+        verdict = self.judge(*arguments, **changes)
+        return verdict.reason or verdict.outcome
+
+    def test_every_reason(self):
+        event = envelope(entity_key=b"k", external_event=b"x").SerializeToString()
+        result = envelope(entity_key=b"k", tool_result={"intent_id": "i", "entity_key": b"k"})
+        other = envelope(entity_key=b"k", tool_result={"intent_id": "i", "entity_key": b"o"})
+        nameless = envelope(entity_key=b"k", approval={"approved": True})
+        future = envelope(entity_key=b"k").SerializeToString() + b"\x3a\x01x"
+        self.assertEqual(self.reason(None), "tombstone")
+        self.assertEqual(self.reason(None, on_tombstone="drop"), "dropped")
+        self.assertEqual(self.reason(event, max_value=len(event) - 1), "oversized")
+        self.assertEqual(self.reason(event, max_value=len(event)), "routed")
+        self.assertEqual(self.reason(b"\x00\x00\x00\x00\x07" + event), "framed_payload")
+        self.assertEqual(self.reason(b"\x00\x00\x00\x00\x07\x00" + event), "framed_payload")
+        self.assertEqual(self.reason(b"\x00\x00\x00\x00\x07\x02\x08" + event), "framed_payload")
+        self.assertEqual(self.reason(b"\x00\x00\x00\x00\x07\x07" + event), "decode_bad_tag")
+        self.assertEqual(self.reason(envelope(entity_key=b"k").SerializeToString()), "payload_not_set")
+        self.assertEqual(self.reason(future), "unknown_variant")
+        routes = {**self.policy.routes, "unknown_variant": "later"}
+        self.assertEqual(self.judge(future, routes=routes).topic, "later")
+        self.assertEqual(self.reason(envelope(external_event=b"x").SerializeToString()), "missing_entity_key")
+        self.assertEqual(self.reason(event, b"o"), "key_mismatch")
+        self.assertEqual(self.reason(event, b""), "key_mismatch")
+        self.assertEqual(self.reason(event, b"o", on_key_mismatch="ignore"), "routed")
+        self.assertEqual(self.reason(event, None), "routed")
+        self.assertEqual(self.reason(event, None, on_null_key="dead_letter"), "missing_record_key")
+        self.assertEqual(self.reason(nameless.SerializeToString()), "missing_intent_id")
+        self.assertEqual(self.reason(other.SerializeToString()), "key_mismatch")
+        self.assertEqual(self.judge(result.SerializeToString()).topic, "to.tool_result")
+        hops = (("__agent_bridge.hops", b"9"), ("__agent_bridge.hops", b"3"))
+        self.assertEqual(self.reason(event, b"k", hops), "routed")
+        self.assertEqual(self.reason(event, b"k", hops + (("__agent_bridge.hops", b"4"),)), "hop_limit")
+        self.assertEqual(self.reason(event, b"k", (("__agent_bridge.hops", b"-1"),)), "hop_limit")
+        self.assertEqual(self.reason(event, b"k", (("__agent_bridge.hops", None),)), "hop_limit")
+        routes = {**self.policy.routes, "external_event": "dead_letter"}
+        self.assertEqual(self.reason(event, routes=routes), "route_refused")
+        routes = {**self.policy.routes, "external_event": "drop"}
+        self.assertEqual(self.reason(event, routes=routes), "dropped")
+
+
+def output(item, topic, offset, key, headers, partition=0, value=b"", time=None):
+    return Record(topic, partition, offset, item.timestamp_ms if time is None else time, key, value, headers)
+
+
+class AuditFinds(unittest.TestCase):
+    """A good run of ten routed records, one fault at a time."""
+
+    def setUp(self):
+        self.settings = Settings("g", REFERENCE, "in.errors", "in.quarantine",
+                                 {"out": 1, "in.errors": 1, "in.quarantine": 1})
+        self.inputs = [Input("in", 0, b"k", b"v%d" % n, (("h", b"1"), ("h", None)), 1000 + n, n) for n in range(10)]
+        self.outputs = [output(item, "out", item.offset, b"k", item.headers + self.source(item), value=item.value)
+                        for item in self.inputs]
+
+    @staticmethod
+    def source(item):
+        return ((SOURCE_HEADER, source_text(item.topic, item.partition, item.offset, item.timestamp_ms)),)
+
+    def audit(self, outputs):
+        audit = Audit()
+        for item in self.inputs:
+            audit.expect_verdict(item, Verdict("routed", "out", entity_key=b"k"), self.settings)
+        return audit.see_all(outputs).finish()
+
+    def finds(self, kind, outputs):
+        problems = self.audit(outputs)
+        self.assertTrue(problems and kind in problems[0], f"{kind} was not found: {problems}")
+
+    def test_nothing_in_a_good_run(self):
+        self.assertEqual(self.audit(self.outputs), [])
+
+    def test_what_is_missing(self):
+        self.finds("1 missing", self.outputs[:4] + self.outputs[5:])
+
+    def test_what_is_doubled(self):
+        self.finds("1 doubled", self.outputs + self.outputs[3:4])
+
+    def test_what_is_out_of_order(self):
+        swapped = self.outputs[:2] + [self.outputs[3], self.outputs[2]] + self.outputs[4:]
+        self.finds("1 reordered", swapped)
+
+    def test_order_is_asked_within_a_key_and_source_partition_only(self):
+        far = replace(self.inputs[0], key=b"other", offset=99)
+        audit = Audit()
+        for item in (*self.inputs, far):
+            audit.expect_verdict(item, Verdict("routed", "out", entity_key=item.key), self.settings)
+        audit.see(output(far, "out", 0, b"other", far.headers + self.source(far), value=far.value))
+        self.assertEqual(audit.see_all(self.outputs).finish(), [])
+
+    def test_what_is_unexpected(self):
+        self.finds("1 unexpected", self.outputs + [self.outputs[0]._replace(headers=())])
+        self.finds("1 unexpected", self.outputs + [self.outputs[0]._replace(topic="in.errors")])
+
+    def test_every_altered_part(self):
+        first = self.outputs[0]
+        for changed in (first._replace(value=b"V0"), first._replace(value=None), first._replace(key=b"K"),
+                        first._replace(timestamp_ms=1), first._replace(partition=1),
+                        first._replace(headers=first.headers[1:]),
+                        first._replace(headers=(first.headers[1], first.headers[0], first.headers[2])),
+                        first._replace(headers=(("h", b"1"), ("h", b""), first.headers[2])),
+                        first._replace(headers=first.headers[2:] + first.headers)):
+            self.finds("1 altered", [changed] + self.outputs[1:])
+
+    def test_that_nothing_was_expected(self):
+        self.assertIn("1 void", Audit().finish()[0])
+
+
+class AuditOfDeadLetters(unittest.TestCase):
+    """A good dead letter with its quarantine copy, one fault at a time."""
+
+    TEXT = "runs past the end"
+    COPY = (("__agent_bridge.copy", b"whole"),)
+
+    def setUp(self):
+        self.settings = Settings("g", REFERENCE, "in.errors", "in.quarantine", {"in.errors": 1, "in.quarantine": 1})
+        self.item = Input("in", 2, b"key", b"\x1a\x05", (("h", b""),), 1234, 42)
+        self.verdict = Verdict("dead_lettered", None, "decode_truncated", 1, "external_event", b"key", 1234)
+        self.appended = letter_headers(self.item, "decode_truncated", "g", self.TEXT)
+
+    def letter(self, detail=None, **changes):
+        detail = detail or ('{"at":1,"field":"external_event","sha256":"%s","size":2,"source":"in:2:42",'
+                            '"text":"%s","v":1}' % (sha256_hex(self.item.value), self.TEXT))
+        record = {"entity_key": b"key", "reason": "decode_truncated", "detail": detail, "event_time_ms": 1234,
+                  **changes}
+        error = REFERENCE.classes["ActivationErrorRecord"](**record)
+        return envelope(entity_key=b"key", event_time_ms=1234,
+                        external_event=error.SerializeToString(deterministic=True)).SerializeToString(deterministic=True)
+
+    def problems(self, value=None, headers=None, original=None):
+        audit = Audit()
+        audit.expect_verdict(self.item, self.verdict, self.settings)
+        audit.see(output(self.item, "in.errors", 0, b"key", self.appended if headers is None else headers,
+                         value=self.letter() if value is None else value, time=9))
+        copy = output(self.item, "in.quarantine", 0, b"key", self.item.headers + self.appended + self.COPY,
+                      value=self.item.value)
+        audit.see(original(copy) if original else copy)
+        return audit.finish()
+
+    def test_nothing_in_a_good_one(self):
+        self.assertEqual(self.problems(), [])
+
+    def test_a_wrong_value(self):
+        good = self.letter()
+        for bad in (b"", good + b"\x3a\x00", b"\x10\x80\x00" + good, self.letter(reason="tombstone"),
+                    self.letter(event_time_ms=1), self.letter(entity_key=b"other"),
+                    self.letter(detail=self.detail(at=2)), self.letter(detail=self.detail(at=None)),
+                    self.letter(detail=self.detail(size=3)), self.letter(detail=self.detail(sha256="00")),
+                    self.letter(detail=self.detail(source="in:2:43")), self.letter(detail=self.detail(v=2)),
+                    self.letter(detail=self.detail(field="approval")), self.letter(detail=self.detail(field=None)),
+                    self.letter(detail=self.detail(text="")), self.letter(detail=self.detail(more=1)),
+                    self.letter(detail=self.detail().replace(":", ": ")), self.letter(detail="{"),
+                    self.letter(detail=self.detail(text="x" * 4096))):
+            self.assertIn("altered", (self.problems(bad) or [""])[0], bad)
+
+    def detail(self, **changes):
+        good = {"at": 1, "field": "external_event", "sha256": sha256_hex(self.item.value), "size": 2, "source": "in:2:42", "text": self.TEXT, "v": 1}
+        return json.dumps({k: v for k, v in {**good, **changes}.items() if v is not None}, sort_keys=True,
+                          separators=(",", ":"))
+
+    def test_a_wrong_header(self):
+        for number in range(len(self.appended)):
+            without = self.appended[:number] + self.appended[number + 1:]
+            self.assertTrue(self.problems(headers=without))
+            name, value = self.appended[number]
+            other = self.appended[:number] + ((name, value + b"x"),) + self.appended[number + 1:]
+            self.assertTrue(self.problems(headers=other))
+
+    def test_a_wrong_quarantine_copy(self):
+        for change in (lambda r: r._replace(value=b"\x1a"), lambda r: r._replace(key=None),
+                       lambda r: r._replace(headers=r.headers[1:]), lambda r: r._replace(partition=1),
+                       lambda r: r._replace(headers=(("h", None),) + r.headers[1:]),
+                       lambda r: r._replace(headers=r.headers[:-1]),
+                       lambda r: r._replace(headers=r.headers[:-1] + (("__agent_bridge.copy", b"pointer"),))):
+            self.assertIn("1 altered", (self.problems(original=change) or [""])[0])
+
+    def test_a_missing_copy(self):
+        audit = Audit()
+        audit.expect_verdict(self.item, self.verdict, self.settings)
+        self.assertIn("2 missing", audit.finish()[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
