@@ -25,7 +25,7 @@ static const ProtobufCFieldDescriptor *find_field(aw_builder_t *builder, uint32_
     if (builder->status != AW_OK) {
         return NULL;
     }
-    aw_message_type_t type = aw_message_type(builder->message);
+    aw_message_type_t type = aw__type(builder->message);
     char kind = number > 0 ? aw__kind(type, number) : '\0';
     if (kind == '\0' || strchr(kinds, kind) == NULL) {
         fail(builder, AW_STATUS_INVALID_ARGUMENT);
@@ -40,7 +40,7 @@ static void *open_slot(aw_builder_t *builder, uint32_t number, const char *kinds
     if (field == NULL) {
         return NULL;
     }
-    if (aw__in_oneof(aw_message_type(builder->message), number)) {
+    if (aw__in_oneof(aw__type(builder->message), number)) {
         aw__choose(builder->message, field);
     }
     return aw__slot(builder->message, field);
@@ -48,7 +48,7 @@ static void *open_slot(aw_builder_t *builder, uint32_t number, const char *kinds
 
 /* Strings must be well-formed, bytes may be anything. */
 static bool check_text(aw_builder_t *builder, uint32_t number, aw_span_t value) {
-    char kind = aw__kind(aw_message_type(builder->message), number);
+    char kind = aw__kind(aw__type(builder->message), number);
     if (kind == 'b' || aw_utf8_valid(value)) {
         return true;
     }

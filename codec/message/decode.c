@@ -40,7 +40,7 @@ static outcome_t decode_varint(aw_message_t *message, const uint8_t *item, uint3
     if (aw__read_varint(reader, &value) != AW__DEFECT_NONE) {
         return BAD_INPUT;
     }
-    const aw_message_type_t type = aw_message_type(message);
+    const aw_message_type_t type = aw__type(message);
     const char kind = aw__kind(type, number);
     if (kind == '\0') {
         return keep_unknown(message, item, reader, arena);
@@ -129,7 +129,7 @@ static outcome_t decode_bytes(aw_message_t *message, const uint8_t *item, uint32
     }
     aw_span_t value = {reader->at, length};
     reader->at += length;
-    const aw_message_type_t type = aw_message_type(message);
+    const aw_message_type_t type = aw__type(message);
     const char kind = aw__kind(type, number);
     if (kind == '\0') {
         return keep_unknown(message, item, reader, arena);

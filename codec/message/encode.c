@@ -5,119 +5,109 @@
 #include "codec/base/limits.h"
 #include "codec/wire/writer.h"
 
-/* Sizes are sums that stop at SIZE_MAX, so that they can be judged once, at the end. */
-static size_t plus(size_t a, size_t b) {
-    return a > SIZE_MAX - b ? SIZE_MAX : a + b;
+/* The slots of the generated structs, by kind. */
+static inline const ProtobufCBinaryData *as_bytes(const void *slot) {
+    return slot;
 }
 
-/* A tag, a length and so many bytes. */
-static size_t framed_size(size_t size) {
-    return plus(1 + aw__varint_size(size), size);
+static inline ProtobufCMessage *as_body(const void *slot) {
+    return *(ProtobufCMessage *const *)slot;
 }
 
-static size_t bytes_size(const ProtobufCBinaryData *bytes) {
-    return framed_size(bytes->len);
+static inline const ProtobufCBinaryData *as_bytes_list(const void *slot) {
+    return *(ProtobufCBinaryData *const *)slot;
 }
 
-/* A map entry is written whole, its empty half or halves included. */
-static size_t entry_size(const aw_message_t *entry) {
-    size_t size = 0;
-    for (uint32_t number = 1; number <= 2; number++) {
-        size =
-            plus(size, bytes_size(aw__slot(entry, aw__descriptor(aw_message_type(entry), number))));
-    }
-    return size;
+static inline ProtobufCMessage *const *as_body_list(const void *slot) {
+    return *(ProtobufCMessage *const *const *)slot;
 }
 
-/* A negative enum is written as the 64-bit number it is, in ten bytes. */
-static uint64_t enum_bits(const void *slot) {
-    return (uint64_t)(int64_t) * (const int32_t *)slot;
-}
-
-/* The 64 bits that a number's varint holds; 0 is not written. */
-static uint64_t number_bits(char kind, const void *slot) {
+/* The 64 bits that a number's varint holds; 0 is not written. A negative enum is written as the
+ * 64-bit number it is, in ten bytes. */
+static inline uint64_t as_bits(char kind, const void *slot) {
     switch (kind) {
     case 'i':
         return (uint64_t) * (const int64_t *)slot;
     case 'u':
         return *(const uint32_t *)slot;
     case 'e':
-        return enum_bits(slot);
+        return (uint64_t)(int64_t) * (const int32_t *)slot;
     default:
         return *(const protobuf_c_boolean *)slot != 0;
     }
 }
 
-/* Whether a field that is no list and no number is written: a member of the oneof when it is the
- * one that is set, any other when it is not empty or not NULL. */
-static bool is_written(const aw_message_t *message, const ProtobufCFieldDescriptor *field,
-                       char kind, uint32_t number) {
-    if (aw__in_oneof(aw_message_type(message), number)) {
-        return *(const uint32_t *)aw__quantifier(message, field) == number;
-    }
-    const void *slot = aw__slot(message, field);
-    if (kind == 'm') {
-        return *(ProtobufCMessage *const *)slot != NULL;
-    }
-    return ((const ProtobufCBinaryData *)slot)->len > 0;
+/* Sizes are sums that stop at SIZE_MAX, so that they can be judged once, at the end. */
+static inline size_t plus(size_t a, size_t b) {
+    size_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? SIZE_MAX : sum;
 }
 
-static size_t list_size(const aw_message_t *message, const ProtobufCFieldDescriptor *field,
-                        char kind) {
-    const size_t length = *(const size_t *)aw__quantifier(message, field);
-    const void *slot = aw__slot(message, field);
+/* A tag, a length and so many bytes. */
+static inline size_t framed_size(size_t size) {
+    return plus(1 + aw__varint_size(size), size);
+}
+
+/* A map entry is written whole, its empty half or halves included. */
+static size_t entry_size(const aw_message_t *entry) {
+    const ProtobufCFieldDescriptor *fields = aw__descriptor(AW_MESSAGE_ATTRIBUTES_ENTRY, 1);
+    return plus(framed_size(as_bytes(aw__slot(entry, &fields[0]))->len),
+                framed_size(as_bytes(aw__slot(entry, &fields[1]))->len));
+}
+
+static size_t list_size(const void *slot, size_t length, char kind) {
     size_t size = 0;
     for (size_t i = 0; i < length; i++) {
+        size_t element;
         if (kind == 'S') {
-            size = plus(size, bytes_size(*(ProtobufCBinaryData *const *)slot + i));
-            continue;
+            element = as_bytes_list(slot)[i].len;
+        } else {
+            const aw_message_t *message = aw__of_body(as_body_list(slot)[i]);
+            element = kind == 'P' ? entry_size(message) : aw__encoded_size(message);
         }
-        const aw_message_t *element = aw__of_body((*(ProtobufCMessage *const *const *)slot)[i]);
-        size =
-            plus(size, framed_size(kind == 'P' ? entry_size(element) : aw__encoded_size(element)));
+        size = plus(size, framed_size(element));
     }
     return size;
 }
 
-static size_t field_size(const aw_message_t *message, uint32_t number, char kind) {
-    const ProtobufCFieldDescriptor *field = aw__descriptor(aw_message_type(message), number);
-    const void *slot = aw__slot(message, field);
+/* What a field takes that is no list; 0 when it is not written. A member of the oneof is written
+ * when it is the one that is set, any other when it differs from its default. */
+static inline size_t field_size(const ProtobufCFieldDescriptor *field, const void *slot,
+                                char kind) {
+    const bool always = (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) != 0;
     switch (kind) {
-    case 'S':
-    case 'M':
-    case 'P':
-        return list_size(message, field, kind);
     case 's':
     case 'b':
-        return is_written(message, field, kind, number) ? bytes_size(slot) : 0;
+        return always || as_bytes(slot)->len > 0 ? framed_size(as_bytes(slot)->len) : 0;
     case 'm':
-        if (!is_written(message, field, kind, number)) {
-            return 0;
-        }
-        return framed_size(aw__encoded_size(aw__of_body(*(ProtobufCMessage *const *)slot)));
+        return as_body(slot) != NULL ? framed_size(aw__encoded_size(aw__of_body(as_body(slot))))
+                                     : 0;
     default: {
-        uint64_t bits = number_bits(kind, slot);
+        const uint64_t bits = as_bits(kind, slot);
         return bits != 0 ? 1 + aw__varint_size(bits) : 0;
     }
     }
 }
 
-/* Calls itself, by way of field_size(), only where the schema nests messages. */
+/* Calls itself, by way of the fields, only where the schema nests messages. */
 size_t aw__encoded_size(const aw_message_t *message) {
-    const aw__row_t *row = &aw__rows[message->type];
-    size_t size = aw_message_unknown_size(message);
-    for (uint32_t number = 1; row->kinds[number] != '\0'; number++) {
-        size = plus(size, field_size(message, number, row->kinds[number]));
+    const ProtobufCFieldDescriptor *field = aw__descriptor(aw__type(message), 1);
+    size_t size = message->last_run != NULL ? aw_message_unknown_size(message) : 0;
+    for (const char *kind = &aw__rows[message->type].kinds[1]; *kind != '\0'; kind++, field++) {
+        const void *slot = aw__slot(message, field);
+        if (field->label == PROTOBUF_C_LABEL_REPEATED) {
+            size = plus(size, list_size(slot, *(size_t *)aw__quantifier(message, field), *kind));
+        } else if (!aw__is_other_variant(message, field)) {
+            size = plus(size, field_size(field, slot, *kind));
+        }
     }
     return size;
 }
 
-static uint8_t *write_entry(const aw_message_t *entry, uint8_t *end) {
-    for (uint32_t number = 2; number >= 1; number--) {
-        const ProtobufCFieldDescriptor *field = aw__descriptor(aw_message_type(entry), number);
-        end = aw__write_bytes(end, number, aw__span(aw__slot(entry, field)));
-    }
-    return end;
+static uint8_t *write_entry(const aw_message_t *entry, uint8_t *at) {
+    const ProtobufCFieldDescriptor *fields = aw__descriptor(AW_MESSAGE_ATTRIBUTES_ENTRY, 1);
+    at = aw__write_bytes(at, 2, aw__span(aw__slot(entry, &fields[1])));
+    return aw__write_bytes(at, 1, aw__span(aw__slot(entry, &fields[0])));
 }
 
 /* A message under a number, as a map entry where kind is P. */
@@ -128,46 +118,36 @@ static uint8_t *write_message(const aw_message_t *message, uint32_t number, char
     return aw__write_tag(at, number, AW__WIRE_BYTES);
 }
 
-static uint8_t *write_list(const aw_message_t *message, const ProtobufCFieldDescriptor *field,
-                           char kind, uint8_t *end) {
-    const void *slot = aw__slot(message, field);
-    for (size_t i = *(const size_t *)aw__quantifier(message, field); i > 0; i--) {
+static uint8_t *write_list(const void *slot, size_t length, uint32_t number, char kind,
+                           uint8_t *at) {
+    for (size_t i = length; i > 0; i--) {
         if (kind == 'S') {
-            const ProtobufCBinaryData *bytes = *(ProtobufCBinaryData *const *)slot + i - 1;
-            end = aw__write_bytes(end, field->id, aw__span(bytes));
+            at = aw__write_bytes(at, number, aw__span(&as_bytes_list(slot)[i - 1]));
         } else {
-            ProtobufCMessage *element = (*(ProtobufCMessage *const *const *)slot)[i - 1];
-            end = write_message(aw__of_body(element), field->id, kind, end);
+            at = write_message(aw__of_body(as_body_list(slot)[i - 1]), number, kind, at);
         }
     }
-    return end;
+    return at;
 }
 
-static uint8_t *write_field(const aw_message_t *message, uint32_t number, char kind, uint8_t *end) {
-    const ProtobufCFieldDescriptor *field = aw__descriptor(aw_message_type(message), number);
-    const void *slot = aw__slot(message, field);
+/* Writes what field_size() counts. */
+static inline uint8_t *write_field(const ProtobufCFieldDescriptor *field, const void *slot,
+                                   char kind, uint8_t *at) {
+    const bool always = (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) != 0;
     switch (kind) {
-    case 'S':
-    case 'M':
-    case 'P':
-        return write_list(message, field, kind, end);
     case 's':
     case 'b':
-        if (!is_written(message, field, kind, number)) {
-            return end;
-        }
-        return aw__write_bytes(end, number, aw__span(slot));
+        return always || as_bytes(slot)->len > 0
+                   ? aw__write_bytes(at, field->id, aw__span(as_bytes(slot)))
+                   : at;
     case 'm':
-        if (!is_written(message, field, kind, number)) {
-            return end;
-        }
-        return write_message(aw__of_body(*(ProtobufCMessage *const *)slot), number, kind, end);
+        return as_body(slot) != NULL
+                   ? write_message(aw__of_body(as_body(slot)), field->id, kind, at)
+                   : at;
     default: {
-        uint64_t bits = number_bits(kind, slot);
-        if (bits == 0) {
-            return end;
-        }
-        return aw__write_tag(aw__write_varint(end, bits), number, AW__WIRE_VARINT);
+        const uint64_t bits = as_bits(kind, slot);
+        return bits != 0 ? aw__write_tag(aw__write_varint(at, bits), field->id, AW__WIRE_VARINT)
+                         : at;
     }
     }
 }
@@ -188,15 +168,20 @@ static uint8_t *write_unknown(const aw_message_t *message, uint8_t *end) {
     return begin;
 }
 
+/* Calls itself, by way of the fields, only where the schema nests messages. */
 uint8_t *aw__encode_before(const aw_message_t *message, uint8_t *end) {
-    const aw__row_t *row = &aw__rows[message->type];
     uint8_t *at = write_unknown(message, end);
-    uint32_t number = 1;
-    while (row->kinds[number] != '\0') {
-        number++;
-    }
-    while (--number >= 1) {
-        at = write_field(message, number, row->kinds[number], at);
+    const ProtobufCMessageDescriptor *descriptor = aw__descriptors[message->type];
+    const char *kinds = aw__rows[message->type].kinds;
+    for (uint32_t number = descriptor->n_fields; number >= 1; number--) {
+        const ProtobufCFieldDescriptor *field = &descriptor->fields[number - 1];
+        const void *slot = aw__slot(message, field);
+        if (field->label == PROTOBUF_C_LABEL_REPEATED) {
+            const size_t length = *(size_t *)aw__quantifier(message, field);
+            at = write_list(slot, length, number, kinds[number], at);
+        } else if (!aw__is_other_variant(message, field)) {
+            at = write_field(field, slot, kinds[number], at);
+        }
     }
     return at;
 }

@@ -37,11 +37,11 @@ static bool scans_behind_indexes(aw_span_t input, size_t from) {
 
 /* An envelope behind a schema-registry header: 0x00, a four-byte id, then at once the message, or a
  * 0x00 that stands for the list "first message", or a list. No envelope begins with 0x00. */
-static bool is_framed(aw_span_t input) {
+__attribute__((cold, noinline)) static bool is_framed(aw_span_t input) {
     enum {
         HEADER = 5
     };
-    if (input.size < HEADER || input.size > AW__INPUT_MAX || input.data[0] != 0x00) {
+    if (input.size < HEADER || input.size > AW__INPUT_MAX) {
         return false;
     }
     if (scans_from(input, HEADER)) {
@@ -53,36 +53,35 @@ static bool is_framed(aw_span_t input) {
     return scans_behind_indexes(input, HEADER);
 }
 
-/* The payload's fields by the name they have in the variant that is set at the end. */
-static void name_payload(aw__capture_t *capture) {
-    aw_envelope_view_t *view = &capture->view;
-    switch (view->variant) {
-    case AW_VARIANT_TOOL_RESULT:
-        view->intent_id = capture->payload[AW_FIELD_TOOL_RESULT_INTENT_ID];
-        view->result_entity_key = capture->payload[AW_FIELD_TOOL_RESULT_ENTITY_KEY];
-        break;
-    case AW_VARIANT_APPROVAL:
-        view->intent_id = capture->payload[AW_FIELD_APPROVAL_INTENT_ID];
-        break;
-    case AW_VARIANT_EXPORT_REQUEST:
-        view->request_id = capture->payload[AW_FIELD_STATE_EXPORT_REQUEST_REQUEST_ID];
-        break;
-    case AW_VARIANT_NONE:
-    case AW_VARIANT_EXTERNAL_EVENT:
-        break;
-    }
+/* What was captured, under the names that it has in the variant that was set at the end. */
+static void write_view(const aw__capture_t *capture, aw_envelope_view_t *ret_view) {
+    const aw_variant_t variant = (aw_variant_t)capture->variant;
+    const aw_span_t *payload = capture->payload;
+    const bool is_result = variant == AW_VARIANT_TOOL_RESULT;
+    const bool is_answer = is_result || variant == AW_VARIANT_APPROVAL;
+    const bool is_export = variant == AW_VARIANT_EXPORT_REQUEST;
+    _Static_assert((int)AW_FIELD_TOOL_RESULT_INTENT_ID == (int)AW_FIELD_APPROVAL_INTENT_ID,
+                   "both are kept in the same place");
+    *ret_view = (aw_envelope_view_t){
+        .entity_key = capture->entity_key,
+        .event_time_ms = capture->event_time_ms,
+        .variant = variant,
+        .external_event = payload[0],
+        .intent_id = is_answer ? payload[AW_FIELD_TOOL_RESULT_INTENT_ID] : AW_SPAN_NULL,
+        .result_entity_key = is_result ? payload[AW_FIELD_TOOL_RESULT_ENTITY_KEY] : AW_SPAN_NULL,
+        .request_id = is_export ? payload[AW_FIELD_STATE_EXPORT_REQUEST_REQUEST_ID] : AW_SPAN_NULL,
+        .future_number = capture->future_number,
+    };
 }
 
 int aw_envelope_scan(aw_span_t input, aw_envelope_view_t *ret_view, aw_error_t *error) {
-    if (is_framed(input)) {
+    if (input.size > 0 && input.data[0] == 0x00 && is_framed(input)) {
         return aw__error_set(error, AW_STATUS_FRAMED_PAYLOAD, 0, NULL, NULL);
     }
-    aw__capture_t capture;
-    memset(&capture, 0, sizeof capture);
+    aw__capture_t capture = {.variant = 0};
     int status = aw__scan(AW_MESSAGE_AGENT_ENVELOPE, input, &capture, error);
     if (status == AW_OK) {
-        name_payload(&capture);
-        *ret_view = capture.view;
+        write_view(&capture, ret_view);
     }
     return status;
 }

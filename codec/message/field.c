@@ -67,23 +67,14 @@ static bool is_default(const aw_value_t *value) {
     return true;
 }
 
-/* A member of the oneof that is not set shares its place with another one that may be. */
-static bool is_other_variant(const aw_message_t *message, const aw_field_t *field) {
-    if (!field->oneof) {
-        return false;
-    }
-    const ProtobufCFieldDescriptor *described = aw__descriptor(field->message, field->number);
-    return *(const uint32_t *)aw__quantifier(message, described) != field->number;
-}
-
 size_t aw_message_count(const aw_message_t *message, const aw_field_t *field) {
-    assert(aw_message_type(message) == field->message);
+    assert(aw__type(message) == field->message);
     const ProtobufCFieldDescriptor *described = aw__descriptor(field->message, field->number);
     if (field->repeated) {
         return *(const size_t *)aw__quantifier(message, described);
     }
     if (field->oneof) {
-        return is_other_variant(message, field) ? 0 : 1;
+        return aw__is_other_variant(message, described) ? 0 : 1;
     }
     aw_value_t value = value_at(field, aw__slot(message, described), 0);
     return is_default(&value) ? 0 : 1;
@@ -91,7 +82,7 @@ size_t aw_message_count(const aw_message_t *message, const aw_field_t *field) {
 
 aw_value_t aw_message_value(const aw_message_t *message, const aw_field_t *field, size_t index) {
     static const uint8_t nothing[1] = {0};
-    assert(aw_message_type(message) == field->message);
+    assert(aw__type(message) == field->message);
     assert(index == 0 || index < aw_message_count(message, field));
     aw_value_t value = {.kind = field->kind, .as.bytes = AW_SPAN_NULL};
     if (index < aw_message_count(message, field) || !(field->repeated || field->oneof)) {

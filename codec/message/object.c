@@ -7,7 +7,7 @@
  * when a list is full. */
 #define LIST_MIN 4u
 
-static const ProtobufCMessageDescriptor *const DESCRIPTORS[AW_MESSAGE_COUNT] = {
+const ProtobufCMessageDescriptor *const aw__descriptors[AW_MESSAGE_COUNT] = {
 #define AW__ROW(message, kinds, name)                                                              \
     [AW_MESSAGE_##message] = &beam_agents__v1__##name##__descriptor,
 #define AW__CHILD(message, number, child)
@@ -17,17 +17,13 @@ static const ProtobufCMessageDescriptor *const DESCRIPTORS[AW_MESSAGE_COUNT] = {
 };
 
 aw_message_t *aw__message_new(aw_message_type_t type, aw_arena_t *arena) {
-    const ProtobufCMessageDescriptor *descriptor = DESCRIPTORS[type];
+    const ProtobufCMessageDescriptor *descriptor = aw__descriptors[type];
     aw_message_t *message = aw_arena_calloc(arena, 1, sizeof *message + descriptor->sizeof_message);
     if (message != NULL) {
         message->type = (uint8_t)type;
         aw__body(message)->descriptor = descriptor;
     }
     return message;
-}
-
-const ProtobufCFieldDescriptor *aw__descriptor(aw_message_type_t type, uint32_t number) {
-    return &DESCRIPTORS[type]->fields[number - 1];
 }
 
 void aw__choose(aw_message_t *message, const ProtobufCFieldDescriptor *field) {
@@ -124,7 +120,7 @@ size_t aw_message_unknown_size(const aw_message_t *message) {
 }
 
 aw_message_type_t aw_message_type(const aw_message_t *message) {
-    return (aw_message_type_t)message->type;
+    return aw__type(message);
 }
 
 const char *aw_message_library_version(void) {

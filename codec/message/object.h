@@ -19,6 +19,10 @@ struct aw_message {
 
 _Static_assert(sizeof(struct aw_message) == 16, "the struct behind it is aligned");
 
+static inline aw_message_type_t aw__type(const aw_message_t *message) {
+    return (aw_message_type_t)message->type;
+}
+
 /** The struct of a message, and the message of a struct that was made here. */
 static inline ProtobufCMessage *aw__body(const aw_message_t *message) {
     return (ProtobufCMessage *)(uintptr_t)(message + 1);
@@ -31,8 +35,14 @@ static inline aw_message_t *aw__of_body(const ProtobufCMessage *body) {
 /** A new message with every field unset; NULL when the arena gives nothing. */
 aw_message_t *aw__message_new(aw_message_type_t type, aw_arena_t *arena);
 
-/** protobuf-c's description of a field that exists. */
-const ProtobufCFieldDescriptor *aw__descriptor(aw_message_type_t type, uint32_t number);
+/** protobuf-c's description of each message. */
+AW__DATA ProtobufCMessageDescriptor *const aw__descriptors[AW_MESSAGE_COUNT];
+
+/** Its description of a field that exists; the next number's is behind it. */
+static inline const ProtobufCFieldDescriptor *aw__descriptor(aw_message_type_t type,
+                                                             uint32_t number) {
+    return &aw__descriptors[type]->fields[number - 1];
+}
 
 /** Where a field lies in a message. */
 static inline void *aw__slot(const aw_message_t *message, const ProtobufCFieldDescriptor *field) {
@@ -43,6 +53,13 @@ static inline void *aw__slot(const aw_message_t *message, const ProtobufCFieldDe
 static inline void *aw__quantifier(const aw_message_t *message,
                                    const ProtobufCFieldDescriptor *field) {
     return (char *)aw__body(message) + field->quantifier_offset;
+}
+
+/** True for a member of the oneof that is not the one that is set. */
+static inline bool aw__is_other_variant(const aw_message_t *message,
+                                        const ProtobufCFieldDescriptor *field) {
+    return (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) != 0 &&
+           *(const uint32_t *)aw__quantifier(message, field) != field->id;
 }
 
 /** Makes this member the one of its oneof that is set. Another one that was is gone. */

@@ -15,10 +15,14 @@ typedef struct aw__row {
 _Static_assert(sizeof(aw__row_t) == 16, "a row is one load");
 _Static_assert(AW_FIELD_NUMBER_MAX < AW__NUMBERS_MAX, "every number has its place in a row");
 
-extern const aw__row_t aw__rows[AW_MESSAGE_COUNT];
+/* Hidden, so that the address is known without a look-up; -fvisibility does not say it of data that
+ * is only declared. */
+#define AW__DATA extern __attribute__((visibility("hidden"))) const
+
+AW__DATA aw__row_t aw__rows[AW_MESSAGE_COUNT];
 
 /** Which message a field of kind m, M or P holds. */
-extern const uint8_t aw__children[AW_MESSAGE_COUNT][AW__NUMBERS_MAX];
+AW__DATA uint8_t aw__children[AW_MESSAGE_COUNT][AW__NUMBERS_MAX];
 
 /** The kind of a field, 0 when the message has none of that number. */
 static inline char aw__kind(aw_message_type_t type, uint32_t number) {

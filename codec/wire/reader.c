@@ -1,5 +1,7 @@
 #include "codec/wire/reader.h"
 
+#include <stdbool.h>
+
 int aw__defect_status(aw__defect_t defect) {
     static const int statuses[] = {
 #define AW__DEFECT_STATUS(id, status, text) AW_STATUS_##status,
@@ -16,6 +18,25 @@ const char *aw__defect_text(aw__defect_t defect) {
 #undef AW__DEFECT_TEXT
     };
     return texts[defect];
+}
+
+aw__long_tag_t aw__read_long_tag(const uint8_t *at, const uint8_t *end) {
+    const size_t left = (size_t)(end - at);
+    const uint32_t most = left < AW__TAG_MAX ? (uint32_t)left : AW__TAG_MAX;
+    uint32_t tag = 0;
+    for (uint16_t i = 0; i < most; i++) {
+        if (i == AW__TAG_MAX - 1 && at[i] > 0x0f) {
+            break;
+        }
+        tag |= (uint32_t)(at[i] & 0x7f) << (7 * i);
+        if (at[i] < 0x80) {
+            const bool named = AW__TAG_NUMBER(tag) > 0;
+            return (aw__long_tag_t){tag, (uint16_t)(i + 1),
+                                    named ? AW__DEFECT_NONE : AW__DEFECT_TAG_ZERO};
+        }
+    }
+    return (aw__long_tag_t){0, 0,
+                            most == AW__TAG_MAX ? AW__DEFECT_TAG_LONG : AW__DEFECT_TAG_TRUNCATED};
 }
 
 /* The groups that are open, outermost first. */

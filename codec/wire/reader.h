@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "codec/base/limits.h"
 #include "codec/wire/defect.h"
@@ -37,16 +38,43 @@ static inline size_t aw__reader_left(const aw__reader_t *reader) {
     return (size_t)(reader->end - reader->at);
 }
 
+/** What is left of a varint's bytes when the high bit of each is taken out: eight groups of seven
+ * bits are pushed together, lowest byte first. */
+static inline uint64_t aw__varint_pack(uint64_t bytes) {
+    bytes = (bytes & UINT64_C(0x007f007f007f007f)) | (bytes & UINT64_C(0x7f007f007f007f00)) >> 1;
+    bytes = (bytes & UINT64_C(0x00003fff00003fff)) | (bytes & UINT64_C(0x3fff00003fff0000)) >> 2;
+    return (bytes & UINT64_C(0x000000000fffffff)) | (bytes & UINT64_C(0x0fffffff00000000)) >> 4;
+}
+
+/** Eight bytes as a number whose lowest byte is the first. */
+static inline uint64_t aw__load_little(const uint8_t *at) {
+    uint64_t bytes;
+    memcpy(&bytes, at, sizeof bytes);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    bytes = __builtin_bswap64(bytes);
+#endif
+    return bytes;
+}
+
 /** A varint of 1 to 10 bytes, modulo 2^64. */
 static inline aw__defect_t aw__read_varint(aw__reader_t *reader, uint64_t *ret_value) {
     const uint8_t *at = reader->at;
-    size_t left = aw__reader_left(reader);
-    if (left > 0 && *at < 0x80) {
+    const size_t left = aw__reader_left(reader);
+    if (__builtin_expect(left > 0 && *at < 0x80, 1)) {
         *ret_value = *at;
         reader->at = at + 1;
         return AW__DEFECT_NONE;
     }
-    size_t most = left < AW__VARINT_MAX ? left : AW__VARINT_MAX;
+    if (left >= sizeof(uint64_t)) {
+        const uint64_t bytes = aw__load_little(at);
+        const uint64_t stops = ~bytes & UINT64_C(0x8080808080808080);
+        if (stops != 0) {
+            *ret_value = aw__varint_pack(bytes & (stops ^ (stops - 1)));
+            reader->at = at + (size_t)__builtin_ctzll(stops) / 8 + 1;
+            return AW__DEFECT_NONE;
+        }
+    }
+    const size_t most = left < AW__VARINT_MAX ? left : AW__VARINT_MAX;
     uint64_t value = 0;
     for (size_t i = 0; i < most; i++) {
         value |= (uint64_t)(at[i] & 0x7f) << (7 * i);
@@ -59,28 +87,33 @@ static inline aw__defect_t aw__read_varint(aw__reader_t *reader, uint64_t *ret_v
     return most == AW__VARINT_MAX ? AW__DEFECT_VARINT_LONG : AW__DEFECT_VARINT_TRUNCATED;
 }
 
+/** A tag as it was read, in one register. */
+typedef struct aw__long_tag {
+    uint32_t tag;
+    uint16_t size;   /* bytes */
+    uint16_t defect; /* an aw__defect_t; the rest counts only when there is none */
+} aw__long_tag_t;
+
+/** What aw__read_tag() does with a tag that is not one plain byte. Takes and gives values, so that
+ * a caller's reader stays in registers. */
+aw__long_tag_t aw__read_long_tag(const uint8_t *at, const uint8_t *end);
+
 /** A tag of 1 to 5 bytes and at most 2^32-1, in any spelling. Its number is not 0; its wire type
- * may be 6 or 7, which is the caller's to refuse. */
+ * may be 6 or 7, which is the caller's to refuse. There must be a byte left. */
 static inline aw__defect_t aw__read_tag(aw__reader_t *reader, uint32_t *ret_tag) {
     const uint8_t *at = reader->at;
-    size_t left = aw__reader_left(reader);
-    size_t most = left < AW__TAG_MAX ? left : AW__TAG_MAX;
-    uint32_t tag = 0;
-    for (size_t i = 0; i < most; i++) {
-        if (i == AW__TAG_MAX - 1 && at[i] > 0x0f) {
-            break;
-        }
-        tag |= (uint32_t)(at[i] & 0x7f) << (7 * i);
-        if (at[i] < 0x80) {
-            if (AW__TAG_NUMBER(tag) == 0) {
-                return AW__DEFECT_TAG_ZERO;
-            }
-            *ret_tag = tag;
-            reader->at = at + i + 1;
-            return AW__DEFECT_NONE;
-        }
+    if (__builtin_expect((uint8_t)(*at - 8) < 0x78, 1)) {
+        *ret_tag = *at;
+        reader->at = at + 1;
+        return AW__DEFECT_NONE;
     }
-    return most == AW__TAG_MAX ? AW__DEFECT_TAG_LONG : AW__DEFECT_TAG_TRUNCATED;
+    const aw__long_tag_t read = aw__read_long_tag(at, reader->end);
+    if (read.defect != AW__DEFECT_NONE) {
+        return (aw__defect_t)read.defect;
+    }
+    *ret_tag = read.tag;
+    reader->at = at + read.size;
+    return AW__DEFECT_NONE;
 }
 
 /** A length, and makes sure that so many bytes are there. A length is a varint like any other; that
@@ -132,8 +165,12 @@ static inline aw__defect_t aw__skip_value(aw__reader_t *reader, const uint8_t *i
             reader->at += length;
         }
         return defect;
-    case AW__WIRE_GROUP_START:
-        return aw__skip_group(reader, item, AW__TAG_NUMBER(tag), nesting);
+    case AW__WIRE_GROUP_START: {
+        aw__reader_t group = *reader; /* a copy, so that the caller's stays in registers */
+        defect = aw__skip_group(&group, item, AW__TAG_NUMBER(tag), nesting);
+        reader->at = group.at;
+        return defect;
+    }
     case AW__WIRE_GROUP_END:
         reader->at = item;
         return AW__DEFECT_GROUP_END_ALONE;
