@@ -381,33 +381,37 @@ static int compare_places(const void *left, const void *right)
     return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-/* Reads until every one of the assigned partitions has said that it ends. */
+/* Reads until each of the assigned partitions has said that it ends. */
 static int read_assigned(ab_client_t *client, rd_kafka_t *consumer, const char *topic, int partitions,
                          int timeout_ms, ab_records_t *records)
 {
     const int64_t deadline = now_ms() + timeout_ms;
-    int ended = 0;
+    int left = partitions;
     int result = 0;
-    while (result == 0 && ended < partitions) {
+    bool *ended = calloc((size_t)partitions, sizeof(*ended));
+    if (ended == NULL) {
+        return fail(client, "memory ran out");
+    }
+    while (result == 0 && left > 0) {
         rd_kafka_message_t *message = rd_kafka_consumer_poll(consumer, POLL_MS);
         if (message == NULL) {
             /* the time is looked at below */
+        } else if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+            result = keep(records, message) ? 0 : fail(client, "memory ran out");
         } else if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
-            ended++;
-        } else if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-            /* Lost connections mend by themselves; what does not runs into the deadline. */
-            (void)fail(client, "%s: %s", topic, rd_kafka_message_errstr(message));
-        } else if (!keep(records, message)) {
-            result = fail(client, "memory ran out");
-        }
+            /* Said again when more was written behind it meanwhile. */
+            left -= !ended[message->partition];
+            ended[message->partition] = true;
+        } /* else: a lost connection mends by itself; what does not runs into the deadline */
         if (message != NULL) {
             rd_kafka_message_destroy(message);
         }
-        if (result == 0 && ended < partitions && now_ms() > deadline) {
-            result = fail(client, "%s: %d of %d partitions could not be read to their end within %d ms",
-                          topic, partitions - ended, partitions, timeout_ms);
+        if (result == 0 && left > 0 && now_ms() > deadline) {
+            result = fail(client, "%s: %d of %d partitions could not be read to their end in %d ms",
+                          topic, left, partitions, timeout_ms);
         }
     }
+    free(ended);
     return result;
 }
 

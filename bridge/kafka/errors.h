@@ -34,8 +34,11 @@ ab_action_t ab_error_of_consumer(rd_kafka_resp_err_t err);
 /** True for an error that says the login or an ACL is missing. */
 int ab_error_is_denied(rd_kafka_resp_err_t err);
 
-/** True for an error that says another producer took over the transactional id. */
+/** True for an error that says another process took over the transactional id or the group.instance.id. */
 int ab_error_is_fenced(rd_kafka_resp_err_t err);
+
+/** True for an error that says nobody answered, or not the one who could: asking again may help. */
+int ab_error_is_unanswered(rd_kafka_resp_err_t err);
 
 /** The words of a dead letter for a record that an output refused: a closed set, the same for the same
  *  error, "the output topic refused the record" for any other. Static storage. */

@@ -104,9 +104,14 @@ void ab_lane_fatal(ab_lane_t *lane, rd_kafka_resp_err_t err, const char *text)
 {
     char original[256];
     rd_kafka_resp_err_t cause = err;
-    if (err == RD_KAFKA_RESP_ERR__FATAL && lane->producer != NULL) {
+    rd_kafka_t *const handles[] = {lane->producer, lane->consumer};
+    if (lane->fate > AB_FATE_RECONNECT) {
+        return; /* said already: one fatal error comes out of several calls */
+    }
+    for (size_t i = 0; err == RD_KAFKA_RESP_ERR__FATAL && i < 2; i++) {
         const rd_kafka_resp_err_t found =
-            rd_kafka_fatal_error(lane->producer, original, sizeof(original));
+            handles[i] != NULL ? rd_kafka_fatal_error(handles[i], original, sizeof(original))
+                               : RD_KAFKA_RESP_ERR_NO_ERROR;
         if (found != RD_KAFKA_RESP_ERR_NO_ERROR) {
             cause = found;
             text = original;

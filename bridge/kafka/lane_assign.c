@@ -58,7 +58,7 @@ static void on_revoke(ab_lane_t *lane, const rd_kafka_topic_partition_list_t *pa
     ab_lane_emit(lane, lost ? AB_LEVEL_WARNING : AB_LEVEL_INFO, "partitions_revoked",
                  lost ? "the membership was lost (no heartbeat or no poll in time); what was in hand is "
                         "aborted and read again by the new owner"
-                      : "partitions go to another member",
+                      : "partitions are given back to the group",
                  fields, 2);
     give_up(lane, partitions);
 }

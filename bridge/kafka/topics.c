@@ -11,6 +11,7 @@ struct ab_topics {
     ab_topic_t *items;
     size_t count;
     unsigned version;
+    int32_t answered_by; /* the broker that told of a topic last, -1: none yet; the probe's thread only */
 };
 
 static void add_topic(ab_topics_t *topics, const char *name, bool source)
@@ -41,6 +42,7 @@ ab_topics_t *ab_topics_new(const ab_config_t *config)
         return NULL;
     }
     pthread_mutex_init(&topics->lock, NULL);
+    topics->answered_by = -1;
     for (size_t s = 0; s < config->source_count; s++) {
         const ab_policy_t *policy = &config->sources[s].policy;
         add_topic(topics, policy->topic, true);
@@ -144,6 +146,7 @@ ab_topic_problem_t ab_topics_refresh_one(ab_topics_t *topics, size_t index, rd_k
     }
     rd_kafka_resp_err_t err = rd_kafka_metadata(probe, 0, handle, &metadata, timeout_ms);
     if (err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        topics->answered_by = metadata->orig_broker_id;
         const struct rd_kafka_metadata_topic *found =
             metadata->topic_cnt == 1 ? &metadata->topics[0] : NULL;
         err = found == NULL ? RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC : found->err;
@@ -163,6 +166,16 @@ ab_topic_problem_t ab_topics_refresh_one(ab_topics_t *topics, size_t index, rd_k
     return problem;
 }
 
+static void assume_default(const char *topic, rd_kafka_resp_err_t err, const ab_sink_t *sink)
+{
+    const ab_field_t fields[] = {AB_TEXT("topic", topic), AB_TEXT("error", rd_kafka_err2name(err)),
+                                 AB_NUMBER("assumed_bytes", AB_MESSAGE_BYTES_DEFAULT)};
+    sink->emit(sink->opaque, AB_LEVEL_WARNING, "limit_unknown",
+               "the topic's max.message.bytes cannot be read (ACL DescribeConfigs on the topic?); "
+               "Kafka's default is assumed",
+               fields, 3);
+}
+
 /* One resource of the answer. */
 static void learn_limit(ab_topics_t *topics, const rd_kafka_ConfigResource_t *resource,
                         const ab_sink_t *sink)
@@ -174,12 +187,7 @@ static void learn_limit(ab_topics_t *topics, const rd_kafka_ConfigResource_t *re
     }
     const rd_kafka_resp_err_t err = rd_kafka_ConfigResource_error(resource);
     if (err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        const ab_field_t fields[] = {AB_TEXT("topic", name), AB_TEXT("error", rd_kafka_err2name(err)),
-                                     AB_NUMBER("assumed_bytes", AB_MESSAGE_BYTES_DEFAULT)};
-        sink->emit(sink->opaque, AB_LEVEL_WARNING, "limit_unknown",
-                   "the topic's max.message.bytes cannot be read (ACL DescribeConfigs on the topic?); "
-                   "Kafka's default is assumed",
-                   fields, 3);
+        assume_default(name, err, sink);
         return;
     }
     size_t count = 0;
@@ -196,6 +204,32 @@ static void learn_limit(ab_topics_t *topics, const rd_kafka_ConfigResource_t *re
     }
 }
 
+/* What came of the request. True when the brokers have spoken: also a refusal of the whole request is an
+ * answer, and no later one will be better. */
+static bool learn_limits(ab_topics_t *topics, rd_kafka_event_t *event, const ab_sink_t *sink)
+{
+    const rd_kafka_DescribeConfigs_result_t *result = rd_kafka_event_DescribeConfigs_result(event);
+    const rd_kafka_resp_err_t err = rd_kafka_event_error(event);
+    if (err != RD_KAFKA_RESP_ERR_NO_ERROR || result == NULL) {
+        if (ab_error_is_unanswered(err)) {
+            return false;
+        }
+        for (size_t i = 0; i < topics->count; i++) {
+            if (topics->items[i].output) {
+                assume_default(topics->items[i].name, err, sink);
+            }
+        }
+        return true;
+    }
+    size_t count = 0;
+    const rd_kafka_ConfigResource_t **resources =
+        rd_kafka_DescribeConfigs_result_resources(result, &count);
+    for (size_t i = 0; i < count; i++) {
+        learn_limit(topics, resources[i], sink);
+    }
+    return true;
+}
+
 bool ab_topics_refresh_limits(ab_topics_t *topics, rd_kafka_t *probe, int timeout_ms,
                               const ab_sink_t *sink)
 {
@@ -209,6 +243,10 @@ bool ab_topics_refresh_limits(ab_topics_t *topics, rd_kafka_t *probe, int timeou
     if (resources == NULL ||
         rd_kafka_AdminOptions_set_request_timeout(options, timeout_ms, text, sizeof(text)) != 0) {
         goto done;
+    }
+    /* librdkafka would ask the controller, which need not be known or near; any broker knows. */
+    if (topics->answered_by >= 0) {
+        (void)rd_kafka_AdminOptions_set_broker(options, topics->answered_by, text, sizeof(text));
     }
     for (size_t i = 0; i < topics->count; i++) {
         if (topics->items[i].output) {
@@ -225,16 +263,7 @@ bool ab_topics_refresh_limits(ab_topics_t *topics, rd_kafka_t *probe, int timeou
     if (event == NULL) {
         goto done;
     }
-    const rd_kafka_DescribeConfigs_result_t *result = rd_kafka_event_DescribeConfigs_result(event);
-    if (result != NULL && rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR_NO_ERROR) {
-        size_t found = 0;
-        const rd_kafka_ConfigResource_t **list =
-            rd_kafka_DescribeConfigs_result_resources(result, &found);
-        for (size_t i = 0; i < found; i++) {
-            learn_limit(topics, list[i], sink);
-        }
-        answered = true;
-    }
+    answered = learn_limits(topics, event, sink);
     rd_kafka_event_destroy(event);
 done:
     rd_kafka_ConfigResource_destroy_array(resources, count);
