@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agentwire/envelope.h"
 #include "agentwire/field.h"
 #include "agentwire/json.h"
 #include "bridge/cli/cli.h"

@@ -2,6 +2,7 @@
 #define BRIDGE_CLI_INSPECT_H
 
 #include "agentwire/arena.h"
+#include "agentwire/envelope.h"
 #include "agentwire/error.h"
 #include "agentwire/message.h"
 #include "agentwire/span.h"
@@ -40,6 +41,9 @@ ab_hex_trouble_t ab_hex_read(aw_span_t text, bool blanks, uint8_t *bytes, size_t
 
 /** Finds one of the ten types by name. Returns false for any other. */
 bool ab_inspect_type(const char *name, aw_message_type_t *ret_type);
+
+/** The payload that a decoded AgentEnvelope holds. */
+aw_variant_t ab_inspect_variant(const aw_message_t *envelope);
 
 /** Decodes the bytes as decode does, but with the scan's verdict on an AgentEnvelope, which also
  * knows schema-registry framing. Returns what those return. */

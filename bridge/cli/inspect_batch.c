@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agentwire/field.h"
 #include "agentwire/json.h"
 #include "bridge/cli/cli.h"
 
@@ -200,15 +199,13 @@ static void write_failure(aw_json_writer_t *writer, int status, const aw_error_t
 /** The payload's name; null where none is set. */
 static void write_variant(aw_json_writer_t *writer, const aw_message_t *envelope)
 {
-    aw_field_t field;
+    aw_variant_t variant = ab_inspect_variant(envelope);
     aw_json_key_text(writer, "variant");
-    for (uint32_t number = 1; aw_field_get(AW_MESSAGE_AGENT_ENVELOPE, number, &field); number++) {
-        if (field.oneof && aw_message_count(envelope, &field) > 0) {
-            aw_json_text(writer, field.name);
-            return;
-        }
+    if (variant != AW_VARIANT_NONE) {
+        aw_json_text(writer, aw_variant_name(variant));
+    } else {
+        aw_json_null(writer);
     }
-    aw_json_null(writer);
 }
 
 /** The members of the answer to a request. */
