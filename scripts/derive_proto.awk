@@ -1,11 +1,11 @@
 # Reads the public beam_agents.proto and writes the copy that protoc-c compiles.
 #
 # Two things differ, and neither changes the wire: every string becomes length-delimited binary data
-# (string_as_bytes), because a C string cannot hold a NUL; and the map is spelled as its wire form, a
-# repeated message of key and value, because protoc-c ignores the option on a map.
+# (string_as_bytes), because a C string cannot hold a NUL; and the map is spelled as its wire form,
+# a repeated message of key and value, because protoc-c ignores the option on a map.
 #
-# A map of other types, or a string declared over more than one line, stops the script: it would come
-# out as a C string without notice.
+# A map of other types, or a string declared over more than one line, stops the script: it would
+# come out as a C string without notice.
 
 function camel(name,    count, parts, i, result) {
   count = split(name, parts, "_")
@@ -60,7 +60,9 @@ BEGIN {
   next
 }
 
-/(^|[^a-z0-9_])string[^a-z0-9_]/ { refuse("a string field must stand on one line, without options") }
+/(^|[^a-z0-9_])string[^a-z0-9_]/ {
+  refuse("a string field must stand on one line, without options")
+}
 
 { print }
 

@@ -1,10 +1,10 @@
 #!/bin/sh
 # Makes the committed sources under codec/message/gen from protos/beam_agents.proto:
 #
-#   scripts/gen_proto.sh              writes them in place
-#   scripts/gen_proto.sh --check      writes nothing; fails with a diff when they are something else
+#   scripts/gen_proto.sh            writes them in place
+#   scripts/gen_proto.sh --check    writes nothing; fails with a diff when they are something else
 #
-# Needs protoc-c 1.4.1 (Debian 12: protobuf-c-compiler, libprotobuf-c-dev and libprotobuf-dev), since
+# Needs protoc-c 1.4.1 (Debian 12: protobuf-c-compiler, libprotobuf-c-dev and libprotobuf-dev);
 # another version writes other sources.
 set -eu
 

@@ -44,7 +44,8 @@ struct aw_arena {
     bool limited;
 };
 
-aw_arena_t *aw_arena_new(size_t limit_bytes) {
+aw_arena_t *aw_arena_new(size_t limit_bytes)
+{
     aw_arena_t *arena = calloc(1, sizeof *arena);
     if (arena == NULL) {
         return NULL;
@@ -54,7 +55,8 @@ aw_arena_t *aw_arena_new(size_t limit_bytes) {
     return arena;
 }
 
-static void free_blocks(block_t *block) {
+static void free_blocks(block_t *block)
+{
     while (block != NULL) {
         block_t *older = block->older;
         free(block);
@@ -62,7 +64,8 @@ static void free_blocks(block_t *block) {
     }
 }
 
-void aw_arena_free(aw_arena_t *arena) {
+void aw_arena_free(aw_arena_t *arena)
+{
     if (arena == NULL) {
         return;
     }
@@ -71,7 +74,8 @@ void aw_arena_free(aw_arena_t *arena) {
 }
 
 /* Puts a block of this capacity on top. False when memory is short; the arena is then as before. */
-static bool push_block(aw_arena_t *arena, size_t capacity) {
+static bool push_block(aw_arena_t *arena, size_t capacity)
+{
     size_t size = sizeof(block_t);
     if (!aw__size_add(&size, capacity)) {
         return false;
@@ -90,7 +94,8 @@ static bool push_block(aw_arena_t *arena, size_t capacity) {
     return true;
 }
 
-void aw_arena_reset(aw_arena_t *arena) {
+void aw_arena_reset(aw_arena_t *arena)
+{
     block_t *block = arena->newest;
     arena->used = 0;
     arena->limited = false;
@@ -117,7 +122,8 @@ void aw_arena_reset(aw_arena_t *arena) {
 }
 
 /* Makes room for size bytes that the newest block has not got. */
-static bool grow(aw_arena_t *arena, size_t size) {
+static bool grow(aw_arena_t *arena, size_t size)
+{
     size_t capacity = arena->next_size;
     if (size > capacity) {
         return push_block(arena, size);
@@ -131,7 +137,8 @@ static bool grow(aw_arena_t *arena, size_t size) {
     return true;
 }
 
-void *aw_arena_alloc(aw_arena_t *arena, size_t size) {
+void *aw_arena_alloc(aw_arena_t *arena, size_t size)
+{
     size_t rounded = size != 0 ? size : 1;
     if (!aw__size_add(&rounded, AW__ARENA_ALIGN - 1)) {
         arena->limited = arena->limit != SIZE_MAX;
@@ -154,7 +161,8 @@ void *aw_arena_alloc(aw_arena_t *arena, size_t size) {
     return piece;
 }
 
-void *aw_arena_calloc(aw_arena_t *arena, size_t count, size_t size) {
+void *aw_arena_calloc(aw_arena_t *arena, size_t count, size_t size)
+{
     size_t bytes;
     if (!aw__size_mul(count, size, &bytes)) {
         arena->limited = arena->limit != SIZE_MAX;
@@ -167,6 +175,7 @@ void *aw_arena_calloc(aw_arena_t *arena, size_t count, size_t size) {
     return piece;
 }
 
-int aw_arena_limited(const aw_arena_t *arena) {
+int aw_arena_limited(const aw_arena_t *arena)
+{
     return arena->limited ? 1 : 0;
 }

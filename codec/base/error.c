@@ -3,7 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
-static void copy_text(char *ret_copy, size_t capacity, const char *text) {
+static void copy_text(char *ret_copy, size_t capacity, const char *text)
+{
     size_t size = strlen(text);
     if (size >= capacity) {
         size = capacity - 1;
@@ -16,7 +17,8 @@ static void copy_text(char *ret_copy, size_t capacity, const char *text) {
 }
 
 int aw__error_set(aw_error_t *error, int status, int64_t offset, const char *field,
-                  const char *text) {
+                  const char *text)
+{
     if (error == NULL || error->status != AW_OK) {
         return status;
     }

@@ -5,12 +5,14 @@
 #include <stddef.h>
 
 /** Adds b to *sum. Returns false, and leaves *sum, when the result does not fit. */
-static inline bool aw__size_add(size_t *sum, size_t b) {
+static inline bool aw__size_add(size_t *sum, size_t b)
+{
     return !__builtin_add_overflow(*sum, b, sum);
 }
 
 /** Multiplies. Returns false, and leaves *ret_product, when the result does not fit. */
-static inline bool aw__size_mul(size_t a, size_t b, size_t *ret_product) {
+static inline bool aw__size_mul(size_t a, size_t b, size_t *ret_product)
+{
     size_t product;
     if (__builtin_mul_overflow(a, b, &product)) {
         return false;

@@ -1,6 +1,7 @@
 #include "agentwire/status.h"
 
-const char *aw_status_name(int status) {
+const char *aw_status_name(int status)
+{
     switch (status) {
 #define AW_STATUS_NAME(id, number, name, text)                                                     \
     case AW_STATUS_##id:                                                                           \
@@ -12,7 +13,8 @@ const char *aw_status_name(int status) {
     }
 }
 
-const char *aw_status_text(int status) {
+const char *aw_status_text(int status)
+{
     switch (status) {
 #define AW_STATUS_TEXT(id, number, name, text)                                                     \
     case AW_STATUS_##id:                                                                           \

@@ -50,19 +50,22 @@ static const uint64_t TABLE[256] = {
 #define STRIDE    32u
 #define HIGH_BITS UINT64_C(0x8080808080808080)
 
-static uint64_t load_word(const uint8_t *at) {
+static uint64_t load_word(const uint8_t *at)
+{
     uint64_t word;
     memcpy(&word, at, sizeof word);
     return word;
 }
 
-static bool stride_is_ascii(const uint8_t *at) {
+static bool stride_is_ascii(const uint8_t *at)
+{
     return ((load_word(at) | load_word(at + 8) | load_word(at + 16) | load_word(at + 24)) &
             HIGH_BITS) == 0;
 }
 
 /* The state behind a stride that is entered in this state. */
-static uint64_t run_stride(const uint8_t *at, uint64_t state) {
+static uint64_t run_stride(const uint8_t *at, uint64_t state)
+{
 #pragma GCC unroll 8
     for (size_t i = 0; i < STRIDE; i++) {
         state = TABLE[at[i]] >> (state & STATE_MASK);
@@ -72,7 +75,8 @@ static uint64_t run_stride(const uint8_t *at, uint64_t state) {
 
 /* Less than a stride is left behind at. The last word reaches back over what was seen before; a
  * high bit there gives a "no" that costs time and nothing else. */
-static bool rest_is_ascii(aw_span_t text, size_t at) {
+static bool rest_is_ascii(aw_span_t text, size_t at)
+{
     uint64_t seen = 0;
     if (text.size < sizeof seen) {
         for (; at < text.size; at++) {
@@ -90,7 +94,8 @@ static bool rest_is_ascii(aw_span_t text, size_t at) {
 /* The offset of the first ill-formed sequence, known to begin or to be open at `at`: in the bytes
  * before it all is well. Also finds a sequence that the end cuts off; size when there is none of
  * either. */
-static size_t locate(aw_span_t text, size_t at, uint64_t state) {
+static size_t locate(aw_span_t text, size_t at, uint64_t state)
+{
     size_t start = at;
     if (state != ACCEPT) {
         do {
@@ -109,7 +114,8 @@ static size_t locate(aw_span_t text, size_t at, uint64_t state) {
     return start;
 }
 
-size_t aw_utf8_prefix(aw_span_t text) {
+size_t aw_utf8_prefix(aw_span_t text)
+{
     uint64_t state = ACCEPT;
     size_t at = 0;
     while (text.size - at >= STRIDE) {
@@ -128,6 +134,7 @@ size_t aw_utf8_prefix(aw_span_t text) {
     return locate(text, at, state);
 }
 
-bool aw_utf8_valid(aw_span_t text) {
+bool aw_utf8_valid(aw_span_t text)
+{
     return aw_utf8_prefix(text) == text.size;
 }

@@ -3,7 +3,8 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
-int aw_sha256(aw_span_t input, uint8_t ret_digest[AW_SHA256_SIZE]) {
+int aw_sha256(aw_span_t input, uint8_t ret_digest[AW_SHA256_SIZE])
+{
     uint8_t digest[EVP_MAX_MD_SIZE];
     unsigned size = 0;
     if (EVP_Digest(input.data, input.size, digest, &size, EVP_sha256(), NULL) != 1 ||
@@ -14,7 +15,8 @@ int aw_sha256(aw_span_t input, uint8_t ret_digest[AW_SHA256_SIZE]) {
     return AW_OK;
 }
 
-int aw_sha256_hex(aw_span_t input, char ret_hex[AW_SHA256_HEX_SIZE]) {
+int aw_sha256_hex(aw_span_t input, char ret_hex[AW_SHA256_HEX_SIZE])
+{
     uint8_t digest[AW_SHA256_SIZE];
     int status = aw_sha256(input, digest);
     if (status == AW_OK) {
@@ -23,7 +25,8 @@ int aw_sha256_hex(aw_span_t input, char ret_hex[AW_SHA256_HEX_SIZE]) {
     return status;
 }
 
-void aw_hex_write(aw_span_t bytes, char *ret_hex) {
+void aw_hex_write(aw_span_t bytes, char *ret_hex)
+{
     static const char digits[] = "0123456789abcdef";
     for (size_t i = 0; i < bytes.size; i++) {
         ret_hex[2 * i] = digits[bytes.data[i] >> 4];
@@ -32,6 +35,7 @@ void aw_hex_write(aw_span_t bytes, char *ret_hex) {
     ret_hex[2 * bytes.size] = '\0';
 }
 
-const char *aw_crypto_library_version(void) {
+const char *aw_crypto_library_version(void)
+{
     return OpenSSL_version(OPENSSL_VERSION_STRING);
 }

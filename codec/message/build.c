@@ -6,13 +6,15 @@
 /* What new messages carry as state_schema_version, whose number is 1 wherever it occurs. */
 #define SCHEMA_VERSION 1u
 
-static void fail(aw_builder_t *builder, int status) {
+static void fail(aw_builder_t *builder, int status)
+{
     if (builder->status == AW_OK) {
         builder->status = status;
     }
 }
 
-static void require_room(aw_builder_t *builder, bool done) {
+static void require_room(aw_builder_t *builder, bool done)
+{
     if (!done) {
         fail(builder, aw__arena_status(builder->arena));
     }
@@ -21,7 +23,8 @@ static void require_room(aw_builder_t *builder, bool done) {
 /* protobuf-c's description of the field when its kind is one of those asked for; NULL, and the
  * builder has failed, when not. */
 static const ProtobufCFieldDescriptor *find_field(aw_builder_t *builder, uint32_t number,
-                                                  const char *kinds) {
+                                                  const char *kinds)
+{
     if (builder->status != AW_OK) {
         return NULL;
     }
@@ -35,7 +38,8 @@ static const ProtobufCFieldDescriptor *find_field(aw_builder_t *builder, uint32_
 }
 
 /* Where a field that is no list is to be written. */
-static void *open_slot(aw_builder_t *builder, uint32_t number, const char *kinds) {
+static void *open_slot(aw_builder_t *builder, uint32_t number, const char *kinds)
+{
     const ProtobufCFieldDescriptor *field = find_field(builder, number, kinds);
     if (field == NULL) {
         return NULL;
@@ -47,7 +51,8 @@ static void *open_slot(aw_builder_t *builder, uint32_t number, const char *kinds
 }
 
 /* Strings must be well-formed, bytes may be anything. */
-static bool check_text(aw_builder_t *builder, uint32_t number, aw_span_t value) {
+static bool check_text(aw_builder_t *builder, uint32_t number, aw_span_t value)
+{
     char kind = aw__kind(aw__type(builder->message), number);
     if (kind == 'b' || aw_utf8_valid(value)) {
         return true;
@@ -56,7 +61,8 @@ static bool check_text(aw_builder_t *builder, uint32_t number, aw_span_t value) 
     return false;
 }
 
-static bool check_type(aw_builder_t *builder, uint32_t number, const aw_message_t *value) {
+static bool check_type(aw_builder_t *builder, uint32_t number, const aw_message_t *value)
+{
     if (value != NULL && value->type == aw__children[builder->message->type][number]) {
         return true;
     }
@@ -64,7 +70,8 @@ static bool check_type(aw_builder_t *builder, uint32_t number, const aw_message_
     return false;
 }
 
-void aw_builder_init(aw_builder_t *builder, aw_message_type_t type, aw_arena_t *arena) {
+void aw_builder_init(aw_builder_t *builder, aw_message_type_t type, aw_arena_t *arena)
+{
     *builder = (aw_builder_t){NULL, arena, AW_OK};
     if ((unsigned)type >= AW_MESSAGE_COUNT) {
         fail(builder, AW_STATUS_INVALID_ARGUMENT);
@@ -78,42 +85,48 @@ void aw_builder_init(aw_builder_t *builder, aw_message_type_t type, aw_arena_t *
     }
 }
 
-void aw_builder_set_bytes(aw_builder_t *builder, uint32_t number, aw_span_t value) {
+void aw_builder_set_bytes(aw_builder_t *builder, uint32_t number, aw_span_t value)
+{
     ProtobufCBinaryData *slot = open_slot(builder, number, "sb");
     if (slot != NULL && check_text(builder, number, value)) {
         *slot = aw__binary(value);
     }
 }
 
-void aw_builder_set_int64(aw_builder_t *builder, uint32_t number, int64_t value) {
+void aw_builder_set_int64(aw_builder_t *builder, uint32_t number, int64_t value)
+{
     int64_t *slot = open_slot(builder, number, "i");
     if (slot != NULL) {
         *slot = value;
     }
 }
 
-void aw_builder_set_uint32(aw_builder_t *builder, uint32_t number, uint32_t value) {
+void aw_builder_set_uint32(aw_builder_t *builder, uint32_t number, uint32_t value)
+{
     uint32_t *slot = open_slot(builder, number, "u");
     if (slot != NULL) {
         *slot = value;
     }
 }
 
-void aw_builder_set_bool(aw_builder_t *builder, uint32_t number, bool value) {
+void aw_builder_set_bool(aw_builder_t *builder, uint32_t number, bool value)
+{
     protobuf_c_boolean *slot = open_slot(builder, number, "t");
     if (slot != NULL) {
         *slot = value;
     }
 }
 
-void aw_builder_set_enum(aw_builder_t *builder, uint32_t number, int32_t value) {
+void aw_builder_set_enum(aw_builder_t *builder, uint32_t number, int32_t value)
+{
     int32_t *slot = open_slot(builder, number, "e");
     if (slot != NULL) {
         *slot = value;
     }
 }
 
-void aw_builder_set_message(aw_builder_t *builder, uint32_t number, const aw_message_t *value) {
+void aw_builder_set_message(aw_builder_t *builder, uint32_t number, const aw_message_t *value)
+{
     if (find_field(builder, number, "m") == NULL || !check_type(builder, number, value)) {
         return;
     }
@@ -121,14 +134,16 @@ void aw_builder_set_message(aw_builder_t *builder, uint32_t number, const aw_mes
     *slot = aw__body(value);
 }
 
-void aw_builder_add_bytes(aw_builder_t *builder, uint32_t number, aw_span_t value) {
+void aw_builder_add_bytes(aw_builder_t *builder, uint32_t number, aw_span_t value)
+{
     const ProtobufCFieldDescriptor *field = find_field(builder, number, "S");
     if (field != NULL && check_text(builder, number, value)) {
         require_room(builder, aw__append_bytes(builder->message, field, value, builder->arena));
     }
 }
 
-void aw_builder_add_message(aw_builder_t *builder, uint32_t number, const aw_message_t *value) {
+void aw_builder_add_message(aw_builder_t *builder, uint32_t number, const aw_message_t *value)
+{
     const ProtobufCFieldDescriptor *field = find_field(builder, number, "M");
     if (field != NULL && check_type(builder, number, value)) {
         require_room(builder, aw__append_message(builder->message, field,
@@ -136,7 +151,8 @@ void aw_builder_add_message(aw_builder_t *builder, uint32_t number, const aw_mes
     }
 }
 
-void aw_builder_put(aw_builder_t *builder, uint32_t number, aw_span_t key, aw_span_t value) {
+void aw_builder_put(aw_builder_t *builder, uint32_t number, aw_span_t key, aw_span_t value)
+{
     const ProtobufCFieldDescriptor *field = find_field(builder, number, "P");
     if (field == NULL) {
         return;
@@ -153,7 +169,8 @@ void aw_builder_put(aw_builder_t *builder, uint32_t number, aw_span_t key, aw_sp
                  aw__append_message(builder->message, field, entry.message, builder->arena));
 }
 
-int aw_builder_finish(aw_builder_t *builder, const aw_message_t **ret_message) {
+int aw_builder_finish(aw_builder_t *builder, const aw_message_t **ret_message)
+{
     if (builder->status == AW_OK) {
         require_room(builder, aw__sort_maps(builder->message, builder->arena));
     }

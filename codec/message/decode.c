@@ -7,27 +7,26 @@
 #include "codec/wire/writer.h"
 
 /* How decoding goes on or ends. What exactly is wrong with bytes is the scan's to say. */
-typedef enum outcome {
-    GOES_ON,
-    BAD_INPUT,
-    NO_ROOM
-} outcome_t;
+typedef enum outcome { GOES_ON, BAD_INPUT, NO_ROOM } outcome_t;
 
 static outcome_t decode_message(aw_message_t *message, aw_span_t input, unsigned nesting,
                                 aw_arena_t *arena);
 
-static outcome_t room(bool done) {
+static outcome_t room(bool done)
+{
     return done ? GOES_ON : NO_ROOM;
 }
 
 static outcome_t keep_unknown(aw_message_t *message, const uint8_t *item, aw__reader_t *reader,
-                              aw_arena_t *arena) {
+                              aw_arena_t *arena)
+{
     aw_span_t bytes = {item, (size_t)(reader->at - item)};
     return room(aw__append_unknown(message, bytes, arena));
 }
 
 static outcome_t skip_unknown(aw_message_t *message, const uint8_t *item, uint32_t tag,
-                              aw__reader_t *reader, unsigned nesting, aw_arena_t *arena) {
+                              aw__reader_t *reader, unsigned nesting, aw_arena_t *arena)
+{
     if (aw__skip_value(reader, item, tag, nesting) != AW__DEFECT_NONE) {
         return BAD_INPUT;
     }
@@ -35,7 +34,8 @@ static outcome_t skip_unknown(aw_message_t *message, const uint8_t *item, uint32
 }
 
 static outcome_t decode_varint(aw_message_t *message, const uint8_t *item, uint32_t number,
-                               aw__reader_t *reader, aw_arena_t *arena) {
+                               aw__reader_t *reader, aw_arena_t *arena)
+{
     uint64_t value;
     if (aw__read_varint(reader, &value) != AW__DEFECT_NONE) {
         return BAD_INPUT;
@@ -65,7 +65,8 @@ static outcome_t decode_varint(aw_message_t *message, const uint8_t *item, uint3
 /* A message field given again is decoded into the struct that is there. */
 static outcome_t decode_submessage(aw_message_t *message, const ProtobufCFieldDescriptor *field,
                                    aw_message_type_t type, aw_span_t value, unsigned nesting,
-                                   aw_arena_t *arena) {
+                                   aw_arena_t *arena)
+{
     ProtobufCMessage **slot = aw__slot(message, field);
     if (*slot == NULL) {
         aw_message_t *fresh = aw__message_new(type, arena);
@@ -79,7 +80,8 @@ static outcome_t decode_submessage(aw_message_t *message, const ProtobufCFieldDe
 
 static outcome_t decode_element(aw_message_t *message, const ProtobufCFieldDescriptor *field,
                                 aw_message_type_t type, aw_span_t value, unsigned nesting,
-                                aw_arena_t *arena) {
+                                aw_arena_t *arena)
+{
     aw_message_t *element = aw__message_new(type, arena);
     if (element == NULL || !aw__append_message(message, field, element, arena)) {
         return NO_ROOM;
@@ -90,7 +92,8 @@ static outcome_t decode_element(aw_message_t *message, const ProtobufCFieldDescr
 /* Adds a map entry that is none, since it has unknown fields inside, to the unknown fields of the
  * message that holds the map: what is left of it as a message, under the map's number. */
 static outcome_t keep_entry(aw_message_t *message, uint32_t number, const aw_message_t *entry,
-                            aw_arena_t *arena) {
+                            aw_arena_t *arena)
+{
     size_t size = aw__encoded_size(entry);
     size_t framed_size = 1 + aw__varint_size(size) + size;
     uint8_t *bytes = aw_arena_alloc(arena, framed_size);
@@ -106,7 +109,8 @@ static outcome_t keep_entry(aw_message_t *message, uint32_t number, const aw_mes
 
 static outcome_t decode_entry(aw_message_t *message, uint32_t number,
                               const ProtobufCFieldDescriptor *field, aw_message_type_t type,
-                              aw_span_t value, unsigned nesting, aw_arena_t *arena) {
+                              aw_span_t value, unsigned nesting, aw_arena_t *arena)
+{
     aw_message_t *entry = aw__message_new(type, arena);
     if (entry == NULL) {
         return NO_ROOM;
@@ -122,7 +126,8 @@ static outcome_t decode_entry(aw_message_t *message, uint32_t number,
 }
 
 static outcome_t decode_bytes(aw_message_t *message, const uint8_t *item, uint32_t number,
-                              aw__reader_t *reader, unsigned nesting, aw_arena_t *arena) {
+                              aw__reader_t *reader, unsigned nesting, aw_arena_t *arena)
+{
     size_t length;
     if (aw__read_length(reader, &length) != AW__DEFECT_NONE) {
         return BAD_INPUT;
@@ -164,7 +169,8 @@ static outcome_t decode_bytes(aw_message_t *message, const uint8_t *item, uint32
 /* Adds what the bytes hold to a message. Calls itself only where the schema nests messages: three
  * deep. */
 static outcome_t decode_message(aw_message_t *message, aw_span_t input, unsigned nesting,
-                                aw_arena_t *arena) {
+                                aw_arena_t *arena)
+{
     assert(nesting < AW__FRAMES_MAX);
     aw__reader_t reader = {input.data, input.data + input.size};
     outcome_t outcome = GOES_ON;
@@ -191,7 +197,8 @@ static outcome_t decode_message(aw_message_t *message, aw_span_t input, unsigned
 }
 
 int aw_message_decode(aw_message_type_t type, aw_span_t input, aw_arena_t *arena,
-                      const aw_message_t **ret_message, aw_error_t *error) {
+                      const aw_message_t **ret_message, aw_error_t *error)
+{
     if ((unsigned)type >= AW_MESSAGE_COUNT) {
         return aw__error_set(error, AW_STATUS_INVALID_ARGUMENT, -1, NULL, NULL);
     }

@@ -6,25 +6,30 @@
 #include "codec/wire/writer.h"
 
 /* The slots of the generated structs, by kind. */
-static inline const ProtobufCBinaryData *as_bytes(const void *slot) {
+static inline const ProtobufCBinaryData *as_bytes(const void *slot)
+{
     return slot;
 }
 
-static inline ProtobufCMessage *as_body(const void *slot) {
+static inline ProtobufCMessage *as_body(const void *slot)
+{
     return *(ProtobufCMessage *const *)slot;
 }
 
-static inline const ProtobufCBinaryData *as_bytes_list(const void *slot) {
+static inline const ProtobufCBinaryData *as_bytes_list(const void *slot)
+{
     return *(ProtobufCBinaryData *const *)slot;
 }
 
-static inline ProtobufCMessage *const *as_body_list(const void *slot) {
+static inline ProtobufCMessage *const *as_body_list(const void *slot)
+{
     return *(ProtobufCMessage *const *const *)slot;
 }
 
 /* The 64 bits that a number's varint holds; 0 is not written. A negative enum is written as the
  * 64-bit number it is, in ten bytes. */
-static inline uint64_t as_bits(char kind, const void *slot) {
+static inline uint64_t as_bits(char kind, const void *slot)
+{
     switch (kind) {
     case 'i':
         return (uint64_t) * (const int64_t *)slot;
@@ -38,24 +43,28 @@ static inline uint64_t as_bits(char kind, const void *slot) {
 }
 
 /* Sizes are sums that stop at SIZE_MAX, so that they can be judged once, at the end. */
-static inline size_t plus(size_t a, size_t b) {
+static inline size_t plus(size_t a, size_t b)
+{
     size_t sum;
     return __builtin_add_overflow(a, b, &sum) ? SIZE_MAX : sum;
 }
 
 /* A tag, a length and so many bytes. */
-static inline size_t framed_size(size_t size) {
+static inline size_t framed_size(size_t size)
+{
     return plus(1 + aw__varint_size(size), size);
 }
 
 /* A map entry is written whole, its empty half or halves included. */
-static size_t entry_size(const aw_message_t *entry) {
+static size_t entry_size(const aw_message_t *entry)
+{
     const ProtobufCFieldDescriptor *fields = aw__descriptor(AW_MESSAGE_ATTRIBUTES_ENTRY, 1);
     return plus(framed_size(as_bytes(aw__slot(entry, &fields[0]))->len),
                 framed_size(as_bytes(aw__slot(entry, &fields[1]))->len));
 }
 
-static size_t list_size(const void *slot, size_t length, char kind) {
+static size_t list_size(const void *slot, size_t length, char kind)
+{
     size_t size = 0;
     for (size_t i = 0; i < length; i++) {
         size_t element;
@@ -72,8 +81,8 @@ static size_t list_size(const void *slot, size_t length, char kind) {
 
 /* What a field takes that is no list; 0 when it is not written. A member of the oneof is written
  * when it is the one that is set, any other when it differs from its default. */
-static inline size_t field_size(const ProtobufCFieldDescriptor *field, const void *slot,
-                                char kind) {
+static inline size_t field_size(const ProtobufCFieldDescriptor *field, const void *slot, char kind)
+{
     const bool always = (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) != 0;
     switch (kind) {
     case 's':
@@ -90,7 +99,8 @@ static inline size_t field_size(const ProtobufCFieldDescriptor *field, const voi
 }
 
 /* Calls itself, by way of the fields, only where the schema nests messages. */
-size_t aw__encoded_size(const aw_message_t *message) {
+size_t aw__encoded_size(const aw_message_t *message)
+{
     const ProtobufCFieldDescriptor *field = aw__descriptor(aw__type(message), 1);
     size_t size = message->last_run != NULL ? aw_message_unknown_size(message) : 0;
     for (const char *kind = &aw__rows[message->type].kinds[1]; *kind != '\0'; kind++, field++) {
@@ -104,22 +114,23 @@ size_t aw__encoded_size(const aw_message_t *message) {
     return size;
 }
 
-static uint8_t *write_entry(const aw_message_t *entry, uint8_t *at) {
+static uint8_t *write_entry(const aw_message_t *entry, uint8_t *at)
+{
     const ProtobufCFieldDescriptor *fields = aw__descriptor(AW_MESSAGE_ATTRIBUTES_ENTRY, 1);
     at = aw__write_bytes(at, 2, aw__span(aw__slot(entry, &fields[1])));
     return aw__write_bytes(at, 1, aw__span(aw__slot(entry, &fields[0])));
 }
 
 /* A message under a number, as a map entry where kind is P. */
-static uint8_t *write_message(const aw_message_t *message, uint32_t number, char kind,
-                              uint8_t *end) {
+static uint8_t *write_message(const aw_message_t *message, uint32_t number, char kind, uint8_t *end)
+{
     uint8_t *at = kind == 'P' ? write_entry(message, end) : aw__encode_before(message, end);
     at = aw__write_varint(at, (size_t)(end - at));
     return aw__write_tag(at, number, AW__WIRE_BYTES);
 }
 
-static uint8_t *write_list(const void *slot, size_t length, uint32_t number, char kind,
-                           uint8_t *at) {
+static uint8_t *write_list(const void *slot, size_t length, uint32_t number, char kind, uint8_t *at)
+{
     for (size_t i = length; i > 0; i--) {
         if (kind == 'S') {
             at = aw__write_bytes(at, number, aw__span(&as_bytes_list(slot)[i - 1]));
@@ -132,7 +143,8 @@ static uint8_t *write_list(const void *slot, size_t length, uint32_t number, cha
 
 /* Writes what field_size() counts. */
 static inline uint8_t *write_field(const ProtobufCFieldDescriptor *field, const void *slot,
-                                   char kind, uint8_t *at) {
+                                   char kind, uint8_t *at)
+{
     const bool always = (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) != 0;
     switch (kind) {
     case 's':
@@ -153,7 +165,8 @@ static inline uint8_t *write_field(const ProtobufCFieldDescriptor *field, const 
 }
 
 /* The unknown fields as they came, in arrival order. */
-static uint8_t *write_unknown(const aw_message_t *message, uint8_t *end) {
+static uint8_t *write_unknown(const aw_message_t *message, uint8_t *end)
+{
     const aw__run_t *run = message->last_run;
     if (run == NULL) {
         return end;
@@ -169,7 +182,8 @@ static uint8_t *write_unknown(const aw_message_t *message, uint8_t *end) {
 }
 
 /* Calls itself, by way of the fields, only where the schema nests messages. */
-uint8_t *aw__encode_before(const aw_message_t *message, uint8_t *end) {
+uint8_t *aw__encode_before(const aw_message_t *message, uint8_t *end)
+{
     uint8_t *at = write_unknown(message, end);
     const ProtobufCMessageDescriptor *descriptor = aw__descriptors[message->type];
     const char *kinds = aw__rows[message->type].kinds;
@@ -186,7 +200,8 @@ uint8_t *aw__encode_before(const aw_message_t *message, uint8_t *end) {
     return at;
 }
 
-int aw_message_encode(const aw_message_t *message, aw_arena_t *arena, aw_span_t *ret_bytes) {
+int aw_message_encode(const aw_message_t *message, aw_arena_t *arena, aw_span_t *ret_bytes)
+{
     size_t size = aw__encoded_size(message);
     if (size > AW__INPUT_MAX) {
         return AW_STATUS_LIMIT_SIZE;

@@ -3,7 +3,8 @@
 #include "codec/base/error.h"
 #include "codec/message/scan.h"
 
-const char *aw_variant_name(aw_variant_t variant) {
+const char *aw_variant_name(aw_variant_t variant)
+{
     const char *name = NULL;
     if (aw__in_oneof(AW_MESSAGE_AGENT_ENVELOPE, (uint32_t)variant)) {
         name = aw__field_name(AW_MESSAGE_AGENT_ENVELOPE, (uint32_t)variant);
@@ -12,14 +13,16 @@ const char *aw_variant_name(aw_variant_t variant) {
 }
 
 /* The bytes from `from` on, when they are an envelope. */
-static bool scans_from(aw_span_t input, size_t from) {
+static bool scans_from(aw_span_t input, size_t from)
+{
     aw_span_t rest = {input.data + from, input.size - from};
     return aw__scan(AW_MESSAGE_AGENT_ENVELOPE, rest, NULL, NULL) == AW_OK;
 }
 
 /* A list of message indexes, as registries write it behind the schema's id: zigzag varints, a count
  * and then so many. */
-static bool scans_behind_indexes(aw_span_t input, size_t from) {
+static bool scans_behind_indexes(aw_span_t input, size_t from)
+{
     aw__reader_t reader = {input.data + from, input.data + input.size};
     uint64_t zigzag;
     if (aw__read_varint(&reader, &zigzag) != AW__DEFECT_NONE || zigzag % 2 != 0 || zigzag == 0 ||
@@ -37,10 +40,9 @@ static bool scans_behind_indexes(aw_span_t input, size_t from) {
 
 /* An envelope behind a schema-registry header: 0x00, a four-byte id, then at once the message, or a
  * 0x00 that stands for the list "first message", or a list. No envelope begins with 0x00. */
-__attribute__((cold, noinline)) static bool is_framed(aw_span_t input) {
-    enum {
-        HEADER = 5
-    };
+__attribute__((cold, noinline)) static bool is_framed(aw_span_t input)
+{
+    enum { HEADER = 5 };
     if (input.size < HEADER || input.size > AW__INPUT_MAX) {
         return false;
     }
@@ -54,7 +56,8 @@ __attribute__((cold, noinline)) static bool is_framed(aw_span_t input) {
 }
 
 /* What was captured, under the names that it has in the variant that was set at the end. */
-static void write_view(const aw__capture_t *capture, aw_envelope_view_t *ret_view) {
+static void write_view(const aw__capture_t *capture, aw_envelope_view_t *ret_view)
+{
     const aw_variant_t variant = (aw_variant_t)capture->variant;
     const aw_span_t *payload = capture->payload;
     const bool is_result = variant == AW_VARIANT_TOOL_RESULT;
@@ -74,7 +77,8 @@ static void write_view(const aw__capture_t *capture, aw_envelope_view_t *ret_vie
     };
 }
 
-int aw_envelope_scan(aw_span_t input, aw_envelope_view_t *ret_view, aw_error_t *error) {
+int aw_envelope_scan(aw_span_t input, aw_envelope_view_t *ret_view, aw_error_t *error)
+{
     if (input.size > 0 && input.data[0] == 0x00 && is_framed(input)) {
         return aw__error_set(error, AW_STATUS_FRAMED_PAYLOAD, 0, NULL, NULL);
     }
@@ -87,11 +91,13 @@ int aw_envelope_scan(aw_span_t input, aw_envelope_view_t *ret_view, aw_error_t *
 }
 
 /* The wire type that a field of this kind has. */
-static aw__wire_t wire_of(char kind) {
+static aw__wire_t wire_of(char kind)
+{
     return strchr("iute", kind) != NULL ? AW__WIRE_VARINT : AW__WIRE_BYTES;
 }
 
-bool aw_envelope_looks_like_result(aw_span_t input) {
+bool aw_envelope_looks_like_result(aw_span_t input)
+{
     if (aw__scan(AW_MESSAGE_TOOL_RESULT, input, NULL, NULL) != AW_OK) {
         return false;
     }

@@ -4,7 +4,8 @@
 
 #include "codec/message/object.h"
 
-const char *aw_field_enum_name(const aw_field_t *field, int32_t value) {
+const char *aw_field_enum_name(const aw_field_t *field, int32_t value)
+{
     if (field->kind != AW_KIND_ENUM) {
         return NULL;
     }
@@ -15,7 +16,8 @@ const char *aw_field_enum_name(const aw_field_t *field, int32_t value) {
 }
 
 /* Element number index of a list, or the one value of a field that is none. */
-static aw_value_t value_at(const aw_field_t *field, const void *slot, size_t index) {
+static aw_value_t value_at(const aw_field_t *field, const void *slot, size_t index)
+{
     aw_value_t value = {.kind = field->kind};
     switch (field->kind) {
     case AW_KIND_STRING:
@@ -48,7 +50,8 @@ static aw_value_t value_at(const aw_field_t *field, const void *slot, size_t ind
     return value;
 }
 
-static bool is_default(const aw_value_t *value) {
+static bool is_default(const aw_value_t *value)
+{
     switch (value->kind) {
     case AW_KIND_STRING:
     case AW_KIND_BYTES:
@@ -67,7 +70,8 @@ static bool is_default(const aw_value_t *value) {
     return true;
 }
 
-size_t aw_message_count(const aw_message_t *message, const aw_field_t *field) {
+size_t aw_message_count(const aw_message_t *message, const aw_field_t *field)
+{
     assert(aw__type(message) == field->message);
     const ProtobufCFieldDescriptor *described = aw__descriptor(field->message, field->number);
     if (field->repeated) {
@@ -80,7 +84,8 @@ size_t aw_message_count(const aw_message_t *message, const aw_field_t *field) {
     return is_default(&value) ? 0 : 1;
 }
 
-aw_value_t aw_message_value(const aw_message_t *message, const aw_field_t *field, size_t index) {
+aw_value_t aw_message_value(const aw_message_t *message, const aw_field_t *field, size_t index)
+{
     static const uint8_t nothing[1] = {0};
     assert(aw__type(message) == field->message);
     assert(index == 0 || index < aw_message_count(message, field));

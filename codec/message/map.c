@@ -5,7 +5,8 @@ typedef BeamAgents__V1__TraceEvent__AttributesEntry entry_t;
 
 /* The order of the reference runtime: bytes over the common length, and of two keys of which one
  * begins the other the longer one first. */
-static int compare_keys(const entry_t *a, const entry_t *b) {
+static int compare_keys(const entry_t *a, const entry_t *b)
+{
     size_t common = a->key.len < b->key.len ? a->key.len : b->key.len;
     int order = common > 0 ? memcmp(a->key.data, b->key.data, common) : 0;
     if (order != 0) {
@@ -16,7 +17,8 @@ static int compare_keys(const entry_t *a, const entry_t *b) {
 
 /* Merges the sorted halves [0, middle) and [middle, length) of from into to; of equal keys the one
  * from the first half stays before the other. */
-static void merge(entry_t **to, entry_t **from, size_t middle, size_t length) {
+static void merge(entry_t **to, entry_t **from, size_t middle, size_t length)
+{
     size_t left = 0;
     size_t right = middle;
     for (size_t i = 0; i < length; i++) {
@@ -28,7 +30,8 @@ static void merge(entry_t **to, entry_t **from, size_t middle, size_t length) {
 
 /* A merge sort without recursion; the C library's own sorts are not stable or allocate. Returns the
  * one of the two arrays that holds the result. */
-static entry_t **sort_stable(entry_t **entries, entry_t **spare, size_t length) {
+static entry_t **sort_stable(entry_t **entries, entry_t **spare, size_t length)
+{
     for (size_t width = 1; width < length; width *= 2) {
         for (size_t start = 0; start < length; start += 2 * width) {
             size_t left = length - start;
@@ -43,7 +46,8 @@ static entry_t **sort_stable(entry_t **entries, entry_t **spare, size_t length) 
     return entries;
 }
 
-static bool is_sorted(entry_t **entries, size_t length) {
+static bool is_sorted(entry_t **entries, size_t length)
+{
     for (size_t i = 1; i < length; i++) {
         if (compare_keys(entries[i - 1], entries[i]) >= 0) {
             return false;
@@ -53,7 +57,8 @@ static bool is_sorted(entry_t **entries, size_t length) {
 }
 
 /* Keeps the last of each run of equal keys; returns how many are left. */
-static size_t keep_last(entry_t **entries, size_t length) {
+static size_t keep_last(entry_t **entries, size_t length)
+{
     size_t kept = 0;
     for (size_t i = 0; i < length; i++) {
         if (i + 1 == length || compare_keys(entries[i], entries[i + 1]) != 0) {
@@ -63,7 +68,8 @@ static size_t keep_last(entry_t **entries, size_t length) {
     return kept;
 }
 
-bool aw__sort_maps(aw_message_t *message, aw_arena_t *arena) {
+bool aw__sort_maps(aw_message_t *message, aw_arena_t *arena)
+{
     if (message->type != AW_MESSAGE_TRACE_EVENT) {
         return true;
     }

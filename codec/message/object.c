@@ -16,7 +16,8 @@ const ProtobufCMessageDescriptor *const aw__descriptors[AW_MESSAGE_COUNT] = {
 #undef AW__CHILD
 };
 
-aw_message_t *aw__message_new(aw_message_type_t type, aw_arena_t *arena) {
+aw_message_t *aw__message_new(aw_message_type_t type, aw_arena_t *arena)
+{
     const ProtobufCMessageDescriptor *descriptor = aw__descriptors[type];
     aw_message_t *message = aw_arena_calloc(arena, 1, sizeof *message + descriptor->sizeof_message);
     if (message != NULL) {
@@ -26,7 +27,8 @@ aw_message_t *aw__message_new(aw_message_type_t type, aw_arena_t *arena) {
     return message;
 }
 
-void aw__choose(aw_message_t *message, const ProtobufCFieldDescriptor *field) {
+void aw__choose(aw_message_t *message, const ProtobufCFieldDescriptor *field)
+{
     uint32_t *chosen = aw__quantifier(message, field);
     if (*chosen != field->id) {
         *chosen = field->id;
@@ -36,7 +38,8 @@ void aw__choose(aw_message_t *message, const ProtobufCFieldDescriptor *field) {
 }
 
 /* Makes room for one more element at the end of a list. */
-static bool list_reserve(void **list, size_t length, size_t element_size, aw_arena_t *arena) {
+static bool list_reserve(void **list, size_t length, size_t element_size, aw_arena_t *arena)
+{
     if (length != 0 && (length < LIST_MIN || (length & (length - 1)) != 0)) {
         return true;
     }
@@ -58,7 +61,8 @@ static bool list_reserve(void **list, size_t length, size_t element_size, aw_are
 }
 
 bool aw__append_message(aw_message_t *message, const ProtobufCFieldDescriptor *field,
-                        aw_message_t *element, aw_arena_t *arena) {
+                        aw_message_t *element, aw_arena_t *arena)
+{
     size_t *length = aw__quantifier(message, field);
     ProtobufCMessage ***slot = aw__slot(message, field);
     void *list = *slot;
@@ -71,7 +75,8 @@ bool aw__append_message(aw_message_t *message, const ProtobufCFieldDescriptor *f
 }
 
 bool aw__append_bytes(aw_message_t *message, const ProtobufCFieldDescriptor *field, aw_span_t bytes,
-                      aw_arena_t *arena) {
+                      aw_arena_t *arena)
+{
     size_t *length = aw__quantifier(message, field);
     ProtobufCBinaryData **slot = aw__slot(message, field);
     void *list = *slot;
@@ -83,7 +88,8 @@ bool aw__append_bytes(aw_message_t *message, const ProtobufCFieldDescriptor *fie
     return true;
 }
 
-bool aw__append_unknown(aw_message_t *message, aw_span_t bytes, aw_arena_t *arena) {
+bool aw__append_unknown(aw_message_t *message, aw_span_t bytes, aw_arena_t *arena)
+{
     aw__run_t *last = message->last_run;
     if (last != NULL && last->bytes.data + last->bytes.size == bytes.data) {
         last->bytes.size += bytes.size;
@@ -103,11 +109,13 @@ bool aw__append_unknown(aw_message_t *message, aw_span_t bytes, aw_arena_t *aren
     return true;
 }
 
-int aw__arena_status(const aw_arena_t *arena) {
+int aw__arena_status(const aw_arena_t *arena)
+{
     return aw_arena_limited(arena) ? AW_STATUS_LIMIT_DECODE_BYTES : AW_STATUS_NO_MEMORY;
 }
 
-size_t aw_message_unknown_size(const aw_message_t *message) {
+size_t aw_message_unknown_size(const aw_message_t *message)
+{
     size_t size = 0;
     const aw__run_t *run = message->last_run;
     if (run != NULL) {
@@ -119,10 +127,12 @@ size_t aw_message_unknown_size(const aw_message_t *message) {
     return size;
 }
 
-aw_message_type_t aw_message_type(const aw_message_t *message) {
+aw_message_type_t aw_message_type(const aw_message_t *message)
+{
     return aw__type(message);
 }
 
-const char *aw_message_library_version(void) {
+const char *aw_message_library_version(void)
+{
     return protobuf_c_version();
 }

@@ -19,16 +19,19 @@ struct aw_message {
 
 _Static_assert(sizeof(struct aw_message) == 16, "the struct behind it is aligned");
 
-static inline aw_message_type_t aw__type(const aw_message_t *message) {
+static inline aw_message_type_t aw__type(const aw_message_t *message)
+{
     return (aw_message_type_t)message->type;
 }
 
 /** The struct of a message, and the message of a struct that was made here. */
-static inline ProtobufCMessage *aw__body(const aw_message_t *message) {
+static inline ProtobufCMessage *aw__body(const aw_message_t *message)
+{
     return (ProtobufCMessage *)(uintptr_t)(message + 1);
 }
 
-static inline aw_message_t *aw__of_body(const ProtobufCMessage *body) {
+static inline aw_message_t *aw__of_body(const ProtobufCMessage *body)
+{
     return (aw_message_t *)(uintptr_t)body - 1;
 }
 
@@ -40,24 +43,28 @@ AW__DATA ProtobufCMessageDescriptor *const aw__descriptors[AW_MESSAGE_COUNT];
 
 /** Its description of a field that exists; the next number's is behind it. */
 static inline const ProtobufCFieldDescriptor *aw__descriptor(aw_message_type_t type,
-                                                             uint32_t number) {
+                                                             uint32_t number)
+{
     return &aw__descriptors[type]->fields[number - 1];
 }
 
 /** Where a field lies in a message. */
-static inline void *aw__slot(const aw_message_t *message, const ProtobufCFieldDescriptor *field) {
+static inline void *aw__slot(const aw_message_t *message, const ProtobufCFieldDescriptor *field)
+{
     return (char *)aw__body(message) + field->offset;
 }
 
 /** Where a repeated field's length lies, or a oneof's case. */
 static inline void *aw__quantifier(const aw_message_t *message,
-                                   const ProtobufCFieldDescriptor *field) {
+                                   const ProtobufCFieldDescriptor *field)
+{
     return (char *)aw__body(message) + field->quantifier_offset;
 }
 
 /** True for a member of the oneof that is not the one that is set. */
 static inline bool aw__is_other_variant(const aw_message_t *message,
-                                        const ProtobufCFieldDescriptor *field) {
+                                        const ProtobufCFieldDescriptor *field)
+{
     return (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) != 0 &&
            *(const uint32_t *)aw__quantifier(message, field) != field->id;
 }
@@ -83,11 +90,13 @@ bool aw__sort_maps(aw_message_t *message, aw_arena_t *arena);
 int aw__arena_status(const aw_arena_t *arena);
 
 /** Between protobuf-c's view of bytes and ours. */
-static inline ProtobufCBinaryData aw__binary(aw_span_t bytes) {
+static inline ProtobufCBinaryData aw__binary(aw_span_t bytes)
+{
     return (ProtobufCBinaryData){bytes.size, (uint8_t *)(uintptr_t)bytes.data};
 }
 
-static inline aw_span_t aw__span(const ProtobufCBinaryData *binary) {
+static inline aw_span_t aw__span(const ProtobufCBinaryData *binary)
+{
     return (aw_span_t){binary->data, binary->len};
 }
 

@@ -10,7 +10,8 @@ typedef struct path {
     size_t size;
 } path_t;
 
-__attribute__((format(printf, 2, 3))) static void path_add(path_t *path, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void path_add(path_t *path, const char *format, ...)
+{
     va_list arguments;
     va_start(arguments, format);
     size_t room = sizeof path->text - path->size;
@@ -23,7 +24,8 @@ __attribute__((format(printf, 2, 3))) static void path_add(path_t *path, const c
 
 /* How often a repeated field has come in the message of this frame before the byte `until`. All of
  * that has been read well already. */
-static size_t count_before(const aw__frame_t *frame, uint32_t number, const uint8_t *until) {
+static size_t count_before(const aw__frame_t *frame, uint32_t number, const uint8_t *until)
+{
     aw__reader_t reader = {frame->begin, frame->end};
     size_t count = 0;
     while (reader.at < until) {
@@ -43,7 +45,8 @@ static size_t count_before(const aw__frame_t *frame, uint32_t number, const uint
 /* Appends one field: its name, or # and the number where the schema has none, and the index where
  * the field is repeated and this item is one of its elements. */
 static void path_add_field(path_t *path, const aw__frame_t *frame, uint32_t number, aw__wire_t wire,
-                           const uint8_t *item) {
+                           const uint8_t *item)
+{
     const char *dot = path->size > 0 ? "." : "";
     const char *name = aw__field_name(frame->type, number);
     if (name == NULL) {
@@ -58,7 +61,8 @@ static void path_add_field(path_t *path, const aw__frame_t *frame, uint32_t numb
 }
 
 int aw__scan_report(const aw__frame_t *frames, unsigned depth, const uint8_t *item,
-                    const uint8_t *at, aw__defect_t defect, aw_error_t *error) {
+                    const uint8_t *at, aw__defect_t defect, aw_error_t *error)
+{
     int status = aw__defect_status(defect);
     if (error == NULL) {
         return status;

@@ -6,14 +6,16 @@
 #include "codec/base/error.h"
 
 /* An unknown field at the top with a number that a later schema may give to a variant. */
-static inline void capture_unknown(aw__capture_t *capture, uint32_t number) {
+static inline void capture_unknown(aw__capture_t *capture, uint32_t number)
+{
     if (number > AW_FIELD_AGENT_ENVELOPE_EXPORT_REQUEST && capture->future_number == 0) {
         capture->future_number = number;
     }
 }
 
 /* A varint at the top. */
-static inline void capture_varint(aw__capture_t *capture, uint32_t number, uint64_t value) {
+static inline void capture_varint(aw__capture_t *capture, uint32_t number, uint64_t value)
+{
     if (number == AW_FIELD_AGENT_ENVELOPE_EVENT_TIME_MS) {
         capture->event_time_ms = (int64_t)value;
     } else {
@@ -23,7 +25,8 @@ static inline void capture_varint(aw__capture_t *capture, uint32_t number, uint6
 
 /* A length-delimited value at the top. A payload of another variant starts afresh; the same one
  * again is merged into what is there. */
-static inline void capture_top(aw__capture_t *capture, uint32_t number, aw_span_t bytes) {
+static inline void capture_top(aw__capture_t *capture, uint32_t number, aw_span_t bytes)
+{
     if (number == AW_FIELD_AGENT_ENVELOPE_ENTITY_KEY) {
         capture->entity_key = bytes;
         return;
@@ -45,20 +48,23 @@ static inline void capture_top(aw__capture_t *capture, uint32_t number, aw_span_
 
 /* One of the first length-delimited values of the payload, in which no messages are nested. */
 static inline void capture_payload(aw__capture_t *capture, uint32_t number, char kind,
-                                   aw_span_t bytes) {
+                                   aw_span_t bytes)
+{
     if (kind == 's' || kind == 'b') {
         capture->payload[number] = bytes;
     }
 }
 
 /* Kinds that come single and repeated are the same letter, small and large. */
-static inline char single(char kind) {
+static inline char single(char kind)
+{
     return (char)(kind | 0x20);
 }
 
 /* Passes over a length-delimited value that is no message. A string is looked at here, each time
  * one comes, also if another one overwrites it later. */
-static inline aw__defect_t pass_bytes(aw__reader_t *reader, char kind, aw_span_t bytes) {
+static inline aw__defect_t pass_bytes(aw__reader_t *reader, char kind, aw_span_t bytes)
+{
     if (single(kind) == 's') {
         const size_t prefix = aw_utf8_prefix(bytes);
         if (prefix != bytes.size) {
@@ -72,14 +78,16 @@ static inline aw__defect_t pass_bytes(aw__reader_t *reader, char kind, aw_span_t
 
 /* Pushes the frame of the message that a field of the frame below holds. */
 static inline void enter(aw__frame_t *frames, unsigned depth, uint32_t number,
-                         const aw__reader_t *message, const uint8_t *item) {
+                         const aw__reader_t *message, const uint8_t *item)
+{
     assert(depth < AW__FRAMES_MAX); /* the schema is not that deep */
     const aw_message_type_t type = (aw_message_type_t)aw__children[frames[depth - 1].type][number];
     frames[depth] = (aw__frame_t){type, number, message->at, message->end, item};
 }
 
 /* One loop. A message is entered by pushing a frame and left at its last byte. */
-int aw__scan(aw_message_type_t type, aw_span_t input, aw__capture_t *capture, aw_error_t *error) {
+int aw__scan(aw_message_type_t type, aw_span_t input, aw__capture_t *capture, aw_error_t *error)
+{
     if (input.size == 0 || input.size > AW__INPUT_MAX) {
         return input.size == 0 ? AW_OK : aw__error_set(error, AW_STATUS_LIMIT_SIZE, -1, NULL, NULL);
     }
@@ -146,7 +154,8 @@ int aw__scan(aw_message_type_t type, aw_span_t input, aw__capture_t *capture, aw
     }
 }
 
-int aw_message_scan(aw_message_type_t type, aw_span_t input, aw_error_t *error) {
+int aw_message_scan(aw_message_type_t type, aw_span_t input, aw_error_t *error)
+{
     if ((unsigned)type >= AW_MESSAGE_COUNT) {
         return aw__error_set(error, AW_STATUS_INVALID_ARGUMENT, -1, NULL, NULL);
     }

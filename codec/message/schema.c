@@ -44,11 +44,13 @@ static const char *const MESSAGE_NAMES[AW_MESSAGE_COUNT] = {
 #undef MESSAGE_NAME_OF
 };
 
-const char *aw_message_type_name(aw_message_type_t type) {
+const char *aw_message_type_name(aw_message_type_t type)
+{
     return (unsigned)type < AW_MESSAGE_COUNT ? MESSAGE_NAMES[type] : "unknown";
 }
 
-int aw_message_type_find(const char *name, aw_message_type_t *ret_type) {
+int aw_message_type_find(const char *name, aw_message_type_t *ret_type)
+{
     static const char package[] = "beam_agents.v1.";
     if (strncmp(name, package, sizeof package - 1) == 0) {
         name += sizeof package - 1;
@@ -62,11 +64,13 @@ int aw_message_type_find(const char *name, aw_message_type_t *ret_type) {
     return AW_STATUS_UNKNOWN_TYPE;
 }
 
-const char *aw__field_name(aw_message_type_t type, uint32_t number) {
+const char *aw__field_name(aw_message_type_t type, uint32_t number)
+{
     return number < AW__NUMBERS_MAX ? FIELD_NAMES[type][number].name : NULL;
 }
 
-static aw_kind_t public_kind(char kind) {
+static aw_kind_t public_kind(char kind)
+{
     switch (kind) {
     case 's':
     case 'S':
@@ -86,7 +90,8 @@ static aw_kind_t public_kind(char kind) {
     }
 }
 
-bool aw_field_get(aw_message_type_t type, uint32_t number, aw_field_t *ret_field) {
+bool aw_field_get(aw_message_type_t type, uint32_t number, aw_field_t *ret_field)
+{
     if ((unsigned)type >= AW_MESSAGE_COUNT || number == 0) {
         return false;
     }

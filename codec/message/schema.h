@@ -25,7 +25,8 @@ AW__DATA aw__row_t aw__rows[AW_MESSAGE_COUNT];
 AW__DATA uint8_t aw__children[AW_MESSAGE_COUNT][AW__NUMBERS_MAX];
 
 /** The kind of a field, 0 when the message has none of that number. */
-static inline char aw__kind(aw_message_type_t type, uint32_t number) {
+static inline char aw__kind(aw_message_type_t type, uint32_t number)
+{
     return number < AW__NUMBERS_MAX ? aw__rows[type].kinds[number] : '\0';
 }
 
@@ -33,7 +34,8 @@ static inline char aw__kind(aw_message_type_t type, uint32_t number) {
 const char *aw__field_name(aw_message_type_t type, uint32_t number);
 
 /** True for a member of AgentEnvelope.payload, the only oneof. */
-static inline bool aw__in_oneof(aw_message_type_t type, uint32_t number) {
+static inline bool aw__in_oneof(aw_message_type_t type, uint32_t number)
+{
     return type == AW_MESSAGE_AGENT_ENVELOPE && number >= AW_FIELD_AGENT_ENVELOPE_EXTERNAL_EVENT &&
            number <= AW_FIELD_AGENT_ENVELOPE_EXPORT_REQUEST;
 }

@@ -2,7 +2,8 @@
 
 #include <stdbool.h>
 
-int aw__defect_status(aw__defect_t defect) {
+int aw__defect_status(aw__defect_t defect)
+{
     static const int statuses[] = {
 #define AW__DEFECT_STATUS(id, status, text) AW_STATUS_##status,
         AW__DEFECT_LIST(AW__DEFECT_STATUS)
@@ -11,7 +12,8 @@ int aw__defect_status(aw__defect_t defect) {
     return statuses[defect];
 }
 
-const char *aw__defect_text(aw__defect_t defect) {
+const char *aw__defect_text(aw__defect_t defect)
+{
     static const char *const texts[] = {
 #define AW__DEFECT_TEXT(id, status, text) text,
         AW__DEFECT_LIST(AW__DEFECT_TEXT)
@@ -20,7 +22,8 @@ const char *aw__defect_text(aw__defect_t defect) {
     return texts[defect];
 }
 
-aw__long_tag_t aw__read_long_tag(const uint8_t *at, const uint8_t *end) {
+aw__long_tag_t aw__read_long_tag(const uint8_t *at, const uint8_t *end)
+{
     const size_t left = (size_t)(end - at);
     const uint32_t most = left < AW__TAG_MAX ? (uint32_t)left : AW__TAG_MAX;
     uint32_t tag = 0;
@@ -47,7 +50,8 @@ typedef struct open_groups {
     unsigned most; /* what the messages around leave of the limit */
 } open_groups_t;
 
-static aw__defect_t open_group(open_groups_t *groups, const uint8_t *item, uint32_t number) {
+static aw__defect_t open_group(open_groups_t *groups, const uint8_t *item, uint32_t number)
+{
     if (groups->count == groups->most) {
         return AW__DEFECT_NESTING;
     }
@@ -57,7 +61,8 @@ static aw__defect_t open_group(open_groups_t *groups, const uint8_t *item, uint3
     return AW__DEFECT_NONE;
 }
 
-static aw__defect_t close_group(open_groups_t *groups, uint32_t number) {
+static aw__defect_t close_group(open_groups_t *groups, uint32_t number)
+{
     if (groups->numbers[groups->count - 1] != number) {
         return AW__DEFECT_GROUP_END_OTHER;
     }
@@ -66,7 +71,8 @@ static aw__defect_t close_group(open_groups_t *groups, uint32_t number) {
 }
 
 aw__defect_t aw__skip_group(aw__reader_t *reader, const uint8_t *item, uint32_t number,
-                            unsigned nesting) {
+                            unsigned nesting)
+{
     open_groups_t groups;
     groups.count = 0;
     groups.most = AW__NESTING_MAX - nesting;

@@ -34,20 +34,23 @@ typedef enum aw__wire {
 #define AW__TAG_NUMBER(tag) ((tag) >> 3)
 #define AW__TAG_WIRE(tag)   ((tag)&7u)
 
-static inline size_t aw__reader_left(const aw__reader_t *reader) {
+static inline size_t aw__reader_left(const aw__reader_t *reader)
+{
     return (size_t)(reader->end - reader->at);
 }
 
 /** What is left of a varint's bytes when the high bit of each is taken out: eight groups of seven
  * bits are pushed together, lowest byte first. */
-static inline uint64_t aw__varint_pack(uint64_t bytes) {
+static inline uint64_t aw__varint_pack(uint64_t bytes)
+{
     bytes = (bytes & UINT64_C(0x007f007f007f007f)) | (bytes & UINT64_C(0x7f007f007f007f00)) >> 1;
     bytes = (bytes & UINT64_C(0x00003fff00003fff)) | (bytes & UINT64_C(0x3fff00003fff0000)) >> 2;
     return (bytes & UINT64_C(0x000000000fffffff)) | (bytes & UINT64_C(0x0fffffff00000000)) >> 4;
 }
 
 /** Eight bytes as a number whose lowest byte is the first. */
-static inline uint64_t aw__load_little(const uint8_t *at) {
+static inline uint64_t aw__load_little(const uint8_t *at)
+{
     uint64_t bytes;
     memcpy(&bytes, at, sizeof bytes);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -57,7 +60,8 @@ static inline uint64_t aw__load_little(const uint8_t *at) {
 }
 
 /** A varint of 1 to 10 bytes, modulo 2^64. */
-static inline aw__defect_t aw__read_varint(aw__reader_t *reader, uint64_t *ret_value) {
+static inline aw__defect_t aw__read_varint(aw__reader_t *reader, uint64_t *ret_value)
+{
     const uint8_t *at = reader->at;
     const size_t left = aw__reader_left(reader);
     if (__builtin_expect(left > 0 && *at < 0x80, 1)) {
@@ -100,7 +104,8 @@ aw__long_tag_t aw__read_long_tag(const uint8_t *at, const uint8_t *end);
 
 /** A tag of 1 to 5 bytes and at most 2^32-1, in any spelling. Its number is not 0; its wire type
  * may be 6 or 7, which is the caller's to refuse. There must be a byte left. */
-static inline aw__defect_t aw__read_tag(aw__reader_t *reader, uint32_t *ret_tag) {
+static inline aw__defect_t aw__read_tag(aw__reader_t *reader, uint32_t *ret_tag)
+{
     const uint8_t *at = reader->at;
     if (__builtin_expect((uint8_t)(*at - 8) < 0x78, 1)) {
         *ret_tag = *at;
@@ -118,7 +123,8 @@ static inline aw__defect_t aw__read_tag(aw__reader_t *reader, uint32_t *ret_tag)
 
 /** A length, and makes sure that so many bytes are there. A length is a varint like any other; that
  * it must be below 2^31-1 follows, since no message is larger. */
-static inline aw__defect_t aw__read_length(aw__reader_t *reader, size_t *ret_length) {
+static inline aw__defect_t aw__read_length(aw__reader_t *reader, size_t *ret_length)
+{
     const uint8_t *start = reader->at;
     uint64_t length;
     aw__defect_t defect = aw__read_varint(reader, &length);
@@ -134,7 +140,8 @@ static inline aw__defect_t aw__read_length(aw__reader_t *reader, size_t *ret_len
 }
 
 /** Passes over size bytes of a fixed value. */
-static inline aw__defect_t aw__skip_fixed(aw__reader_t *reader, size_t size) {
+static inline aw__defect_t aw__skip_fixed(aw__reader_t *reader, size_t size)
+{
     if (size > aw__reader_left(reader)) {
         return AW__DEFECT_FIXED_TRUNCATED;
     }
@@ -150,7 +157,8 @@ aw__defect_t aw__skip_group(aw__reader_t *reader, const uint8_t *item, uint32_t 
 /** Passes over the value of a field that means nothing to the schema; its tag, at item, has just
  * been read. The field's bytes are those from item to reader->at. */
 static inline aw__defect_t aw__skip_value(aw__reader_t *reader, const uint8_t *item, uint32_t tag,
-                                          unsigned nesting) {
+                                          unsigned nesting)
+{
     uint64_t value;
     size_t length;
     aw__defect_t defect;

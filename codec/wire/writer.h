@@ -13,12 +13,14 @@
  * that there is room is the caller's to know. */
 
 /** Bytes of a varint: one for each seven bits, and one for zero. */
-static inline size_t aw__varint_size(uint64_t value) {
+static inline size_t aw__varint_size(uint64_t value)
+{
     const unsigned top = 63u - (unsigned)__builtin_clzll(value | 1);
     return (top * 9 + 73) / 64; /* top / 7 + 1 without the division */
 }
 
-static inline uint8_t *aw__write_varint(uint8_t *at, uint64_t value) {
+static inline uint8_t *aw__write_varint(uint8_t *at, uint64_t value)
+{
     at -= aw__varint_size(value);
     uint8_t *next = at;
     while (value >= 0x80) {
@@ -30,13 +32,15 @@ static inline uint8_t *aw__write_varint(uint8_t *at, uint64_t value) {
 }
 
 /** A tag of a number below 16, which is one byte. */
-static inline uint8_t *aw__write_tag(uint8_t *at, uint32_t number, aw__wire_t wire) {
+static inline uint8_t *aw__write_tag(uint8_t *at, uint32_t number, aw__wire_t wire)
+{
     at--;
     *at = (uint8_t)(number << 3 | (uint32_t)wire);
     return at;
 }
 
-static inline uint8_t *aw__write_raw(uint8_t *at, aw_span_t bytes) {
+static inline uint8_t *aw__write_raw(uint8_t *at, aw_span_t bytes)
+{
     at -= bytes.size;
     if (bytes.size > 0) {
         memcpy(at, bytes.data, bytes.size);
@@ -45,7 +49,8 @@ static inline uint8_t *aw__write_raw(uint8_t *at, aw_span_t bytes) {
 }
 
 /** A length-delimited field. */
-static inline uint8_t *aw__write_bytes(uint8_t *at, uint32_t number, aw_span_t bytes) {
+static inline uint8_t *aw__write_bytes(uint8_t *at, uint32_t number, aw_span_t bytes)
+{
     at = aw__write_raw(at, bytes);
     at = aw__write_varint(at, bytes.size);
     return aw__write_tag(at, number, AW__WIRE_BYTES);

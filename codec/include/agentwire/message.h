@@ -29,7 +29,7 @@ typedef enum aw_message_type {
 #define AW_MESSAGE_ENUM(id, name) AW_MESSAGE_##id,
     AW_MESSAGE_LIST(AW_MESSAGE_ENUM)
 #undef AW_MESSAGE_ENUM
-    AW_MESSAGE_COUNT
+        AW_MESSAGE_COUNT
 } aw_message_type_t;
 
 /** Types below this one are the ten top-level messages. */

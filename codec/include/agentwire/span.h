@@ -21,17 +21,20 @@ typedef struct aw_span {
 #define AW_SPAN_NULL ((aw_span_t){NULL, 0})
 
 /** A span over size bytes at data; NULL stays absent. Lives as long as data. */
-static inline aw_span_t aw_span_view(const void *data, size_t size) {
+static inline aw_span_t aw_span_view(const void *data, size_t size)
+{
     return (aw_span_t){(const uint8_t *)data, data != NULL ? size : 0};
 }
 
 /** A span over a C string without its NUL. Lives as long as text. */
-static inline aw_span_t aw_span_text_view(const char *text) {
+static inline aw_span_t aw_span_text_view(const char *text)
+{
     return aw_span_view(text, text != NULL ? strlen(text) : 0);
 }
 
 /** True when both hold the same bytes; an absent span equals an empty one here. */
-static inline bool aw_span_equal(aw_span_t a, aw_span_t b) {
+static inline bool aw_span_equal(aw_span_t a, aw_span_t b)
+{
     return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
