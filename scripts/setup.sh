@@ -12,7 +12,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build_packages=(gcc libc6-dev make cmake ninja-build pkg-config ca-certificates
   librdkafka-dev libprotobuf-c-dev libssl-dev libjansson-dev libyaml-dev)
 test_packages=(git binutils clang llvm libclang-rt-dev clang-tidy clang-format cppcheck valgrind
-  libcmocka-dev protobuf-compiler protobuf-c-compiler python3 python3-venv maven default-jre-headless)
+  libcmocka-dev protobuf-compiler protobuf-c-compiler libprotobuf-dev python3 python3-venv maven
+  default-jre-headless)
 
 build_tools=(gcc cmake ninja pkg-config)
 test_tools=(git nm clang llvm-symbolizer clang-tidy clang-format cppcheck valgrind protoc protoc-c
@@ -58,6 +59,8 @@ missing_tools() {
     ! [ -e "$(clang --rtlib=compiler-rt -print-libgcc-file-name)" ]; then
     echo "clang's sanitizer runtime"
   fi
+  # protobuf-c's own options import it, which gen_proto.sh needs.
+  [ -e /usr/include/google/protobuf/descriptor.proto ] || echo "google/protobuf/descriptor.proto"
   find_python >/dev/null || echo "Python 3.11 or newer with venv and pip"
 }
 
