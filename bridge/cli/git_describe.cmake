@@ -1,3 +1,5 @@
+cmake_minimum_required(VERSION 3.25)
+
 # Run at each build: writes git_describe.h into OUTPUT_DIR, and touches it only when it changes.
 # The text is empty where there is no git or no repository, as in a release archive.
 set(describe "")
