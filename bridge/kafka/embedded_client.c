@@ -72,8 +72,8 @@ static rd_kafka_t *make_handle(ab_client_t *client, rd_kafka_type_t type, const 
     char *text = client->text;
     rd_kafka_t *handle = NULL;
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
-    rd_kafka_conf_res_t result = rd_kafka_conf_set(conf, "bootstrap.servers", client->bootstrap, text,
-                                                   sizeof(client->text));
+    rd_kafka_conf_res_t result =
+        rd_kafka_conf_set(conf, "bootstrap.servers", client->bootstrap, text, sizeof(client->text));
     for (size_t i = 0; result == RD_KAFKA_CONF_OK && i < count; i++) {
         result = rd_kafka_conf_set(conf, settings[i].name, settings[i].value, text,
                                    sizeof(client->text));
@@ -96,9 +96,12 @@ static rd_kafka_t *make_handle(ab_client_t *client, rd_kafka_type_t type, const 
 static rd_kafka_t *make_producer(ab_client_t *client)
 {
     static const setting_t settings[] = {
-        /* Order, and no record twice, also over a lost connection. */
-        {"enable.idempotence", "true"},     {"allow.auto.create.topics", "false"},
-        {"message.max.bytes", "100000000"}, {"socket.nagle.disable", "true"},
+        /* Each partition in order, and no record twice: what fails is said, not tried again. */
+        {"retries", "0"},
+        {"max.in.flight.requests.per.connection", "1"},
+        {"allow.auto.create.topics", "false"},
+        {"message.max.bytes", "100000000"},
+        {"socket.nagle.disable", "true"},
         {"linger.ms", "5"},
     };
     return make_handle(client, RD_KAFKA_PRODUCER, settings, sizeof(settings) / sizeof(settings[0]));
@@ -180,8 +183,9 @@ int ab_client_write(ab_client_t *client, const ab_full_record_t *record)
     rd_kafka_resp_err_t err;
     do {
         err = rd_kafka_producev(
-            client->producer, RD_KAFKA_V_TOPIC(facts->topic), RD_KAFKA_V_PARTITION(facts->partition),
-            RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(facts->key.data, facts->key.size),
+            client->producer, RD_KAFKA_V_TOPIC(facts->topic),
+            RD_KAFKA_V_PARTITION(facts->partition), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+            RD_KAFKA_V_KEY(facts->key.data, facts->key.size),
             RD_KAFKA_V_VALUE((void *)(uintptr_t)facts->value.data, facts->value.size),
             RD_KAFKA_V_TIMESTAMP(facts->timestamp_ms), RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_END);
         rd_kafka_poll(client->producer, err == RD_KAFKA_RESP_ERR__QUEUE_FULL ? POLL_MS : 0);
@@ -329,13 +333,13 @@ static bool keep(ab_records_t *records, const rd_kafka_message_t *message)
     const char *topic = rd_kafka_topic_name(message->rkt);
     rd_kafka_timestamp_type_t type;
     aw_span_t name;
-    *kept = (ab_full_record_t){.record = {.partition = message->partition,
-                                          .offset = message->offset,
-                                          .timestamp_ms = rd_kafka_message_timestamp(message, &type)}};
-    kept->record.timestamp_type = type == RD_KAFKA_TIMESTAMP_CREATE_TIME ? AB_TIMESTAMP_CREATE
-                                  : type == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME
-                                      ? AB_TIMESTAMP_APPEND
-                                      : AB_TIMESTAMP_NONE;
+    *kept =
+        (ab_full_record_t){.record = {.partition = message->partition,
+                                      .offset = message->offset,
+                                      .timestamp_ms = rd_kafka_message_timestamp(message, &type)}};
+    kept->record.timestamp_type = type == RD_KAFKA_TIMESTAMP_CREATE_TIME       ? AB_TIMESTAMP_CREATE
+                                  : type == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME ? AB_TIMESTAMP_APPEND
+                                                                               : AB_TIMESTAMP_NONE;
     if (!copy_span(records->memory, topic, strlen(topic), &name) ||
         !copy_span(records->memory, message->key, message->key_len, &kept->record.key) ||
         !copy_span(records->memory, message->payload, message->len, &kept->record.value) ||
@@ -382,8 +386,8 @@ static int compare_places(const void *left, const void *right)
 }
 
 /* Reads until each of the assigned partitions has said that it ends. */
-static int read_assigned(ab_client_t *client, rd_kafka_t *consumer, const char *topic, int partitions,
-                         int timeout_ms, ab_records_t *records)
+static int read_assigned(ab_client_t *client, rd_kafka_t *consumer, const char *topic,
+                         int partitions, int timeout_ms, ab_records_t *records)
 {
     const int64_t deadline = now_ms() + timeout_ms;
     int left = partitions;
@@ -415,6 +419,28 @@ static int read_assigned(ab_client_t *client, rd_kafka_t *consumer, const char *
     return result;
 }
 
+/* Begins to fetch every partition at its first record. An explicit offset is fetched at once; told
+ * to find the beginning by itself, librdkafka lets half a second go by. */
+static int assign_all(ab_client_t *client, rd_kafka_t *consumer, const char *topic, int partitions)
+{
+    rd_kafka_topic_partition_list_t *all = rd_kafka_topic_partition_list_new(partitions);
+    for (int32_t p = 0; p < partitions; p++) {
+        rd_kafka_topic_partition_list_add(all, topic, p)->offset = RD_KAFKA_OFFSET_BEGINNING;
+    }
+    rd_kafka_resp_err_t err = rd_kafka_offsets_for_times(consumer, all, ANSWER_MS);
+    for (int i = 0; err == RD_KAFKA_RESP_ERR_NO_ERROR && i < all->cnt; i++) {
+        err = all->elems[i].err;
+    }
+    if (err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        err = rd_kafka_assign(consumer, all);
+    }
+    rd_kafka_topic_partition_list_destroy(all);
+    if (err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        return fail(client, "%s cannot be read: %s", topic, rd_kafka_err2str(err));
+    }
+    return 0;
+}
+
 int ab_client_read(ab_client_t *client, const char *topic, int timeout_ms,
                    ab_records_t **ret_records)
 {
@@ -423,25 +449,17 @@ int ab_client_read(ab_client_t *client, const char *topic, int timeout_ms,
         return -1;
     }
     ab_records_t *records = new_records();
-    rd_kafka_t *consumer = make_consumer(client, "agent-bridge.reader");
-    int result = records != NULL && consumer != NULL ? 0 : -1;
     if (records == NULL) {
-        (void)fail(client, "memory ran out");
+        return fail(client, "memory ran out");
     }
-    if (result == 0) {
-        rd_kafka_topic_partition_list_t *all = rd_kafka_topic_partition_list_new(partitions);
-        for (int32_t p = 0; p < partitions; p++) {
-            rd_kafka_topic_partition_list_add(all, topic, p)->offset = RD_KAFKA_OFFSET_BEGINNING;
-        }
-        const rd_kafka_resp_err_t err = rd_kafka_assign(consumer, all);
-        rd_kafka_topic_partition_list_destroy(all);
-        result = err == RD_KAFKA_RESP_ERR_NO_ERROR
-                     ? read_assigned(client, consumer, topic, partitions, timeout_ms, records)
-                     : fail(client, "%s: %s", topic, rd_kafka_err2str(err));
-    }
+    rd_kafka_t *consumer = make_consumer(client, "agent-bridge.reader");
+    int result = -1;
     if (consumer != NULL) {
-        (void)rd_kafka_consumer_close(consumer);
-        rd_kafka_destroy(consumer);
+        result = assign_all(client, consumer, topic, partitions);
+        if (result == 0) {
+            result = read_assigned(client, consumer, topic, partitions, timeout_ms, records);
+        }
+        rd_kafka_destroy_flags(consumer, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
     }
     if (result != 0) {
         ab_records_free(records);

@@ -30,9 +30,9 @@ ab_client_t *ab_client_new(const char *bootstrap, char ret_text[AB_CLIENT_TEXT_M
 /** Why the last call that failed did. Lives until the next call. */
 const char *ab_client_error_view(const ab_client_t *client);
 
-/** Queues a record for record.topic and record.partition with record.timestamp_ms, which cannot be 0
- *  (Kafka's clients take that for now). Absent and empty keys, values and header values stay apart.
- *  Everything is copied. Returns 0 or -1. */
+/** Queues a record for record.topic and record.partition with record.timestamp_ms, which cannot be
+ * 0 (Kafka's clients take that for now). Absent and empty keys, values and header values stay
+ * apart. Everything is copied. Returns 0 or -1. */
 int ab_client_write(ab_client_t *client, const ab_full_record_t *record);
 
 /** Waits until the brokers have every record that was queued, each partition's in their order.

@@ -120,6 +120,17 @@ static void test_names_fenced_and_denied_are_recognised(void **state)
     assert_false(ab_error_is_denied(RD_KAFKA_RESP_ERR__TIMED_OUT));
 }
 
+static void test_names_unanswered_is_told_from_refused(void **state)
+{
+    (void)state;
+    assert_true(ab_error_is_unanswered(RD_KAFKA_RESP_ERR__TIMED_OUT));
+    assert_true(ab_error_is_unanswered(RD_KAFKA_RESP_ERR__TRANSPORT));
+    assert_true(ab_error_is_unanswered(RD_KAFKA_RESP_ERR_NOT_CONTROLLER));
+    assert_false(ab_error_is_unanswered(RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE));
+    assert_false(ab_error_is_unanswered(RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED));
+    assert_false(ab_error_is_unanswered(RD_KAFKA_RESP_ERR_NO_ERROR));
+}
+
 static void test_refusal_text_every_error_has_words_without_details(void **state)
 {
     (void)state;
@@ -140,6 +151,7 @@ int main(void)
         cmocka_unit_test(test_delivery_three_errors_are_poison_and_trouble_never_is),
         cmocka_unit_test(test_consumer_errors_gap_damage_and_trouble_are_told_apart),
         cmocka_unit_test(test_names_fenced_and_denied_are_recognised),
+        cmocka_unit_test(test_names_unanswered_is_told_from_refused),
         cmocka_unit_test(test_refusal_text_every_error_has_words_without_details),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
