@@ -65,7 +65,8 @@ static void store(const binder_t *binder, const ab_key_t *key, const ab_value_t 
     }
 }
 
-/* The default goes the way of a value that was written; the table's own tests hold that none is wrong. */
+/* The default goes the way of a value that was written; the table's own tests hold that none is
+ * wrong. */
 static void store_default(const binder_t *binder, const ab_key_t *key, const ab_place_t *place)
 {
     ab_value_t value;
@@ -125,8 +126,9 @@ static void bind_property(const ab_node_t *node, ab_config_memory_t *memory, boo
     place.column = node->name_column;
     const ab_owned_t *owned = ab_owned_find(node->name);
     if (!legal) {
-        ab_place_mistake(&place, "no name of a property: expected `name: value`, with a blank behind "
-                                 "the colon");
+        ab_place_mistake(&place,
+                         "no name of a property: expected `name: value`, with a blank behind "
+                         "the colon");
     } else if (owned != NULL) {
         ab_place_mistake(&place, "not for the file: %s", owned->why);
     } else if (one_client && strcmp(node->name, "bootstrap.servers") == 0) {
@@ -148,8 +150,8 @@ static void bind_property(const ab_node_t *node, ab_config_memory_t *memory, boo
             ab_place_warning(&place, "a secret written into the file: `file:/path` and `env:NAME` "
                                      "keep it out");
         }
-        properties->items[properties->count++] = (ab_property_t){
-            (char *)name, (char *)value, node->name_line, node->name_column};
+        properties->items[properties->count++] =
+            (ab_property_t){(char *)name, (char *)value, node->name_line, node->name_column};
     }
 }
 
@@ -158,8 +160,8 @@ static void bind_members(const binder_t *binder, const ab_key_t *key, const ab_n
                          bool one_client, const ab_place_t *place)
 {
     ab_properties_t *properties = slot_of(binder, key);
-    properties->items = ab_config_memory_alloc(binder->memory,
-                                               (node->count + 1) * sizeof(properties->items[0]));
+    properties->items =
+        ab_config_memory_alloc(binder->memory, (node->count + 1) * sizeof(properties->items[0]));
     if (properties->items == NULL) {
         return;
     }
@@ -226,8 +228,9 @@ static void report_unknown(const char *prefix, const ab_node_t *node, ab_place_t
     } else if (near != NULL) {
         ab_place_mistake(&place, "no such key: expected `%s`?", ab_key_name_view(near));
     } else if (prefix[0] == '\0' && strchr(node->name, '.') != NULL) {
-        ab_place_mistake(&place, "no such key: properties of librdkafka are expected under `kafka`, "
-                                 "`consumer` or `producer`");
+        ab_place_mistake(&place,
+                         "no such key: properties of librdkafka are expected under `kafka`, "
+                         "`consumer` or `producer`");
     } else {
         list_keys(prefix, known, sizeof(known));
         ab_place_mistake(&place, "no such key: expected one of %s", known);
@@ -277,8 +280,9 @@ static void bind_row(const binder_t *binder, const ab_key_t *key, ab_place_t pla
     }
 }
 
-/* Reads all rows of one scope, "" for the top or "sources[]" for one source, whose mapping is node. The
- * table has each section before its keys, so one walk down the table does for sections in sections. */
+/* Reads all rows of one scope, "" for the top or "sources[]" for one source, whose mapping is node.
+ * The table has each section before its keys, so one walk down the table does for sections in
+ * sections. */
 static void bind_scope(const binder_t *binder, const char *scope, const ab_node_t *node,
                        const ab_place_t *place)
 {
@@ -405,8 +409,7 @@ static void spread_errors(const binder_t *binder)
 }
 
 int ab_config_bind(ab_config_t *config, ab_config_memory_t *memory, const ab_node_t *root,
-                   ab_config_memory_t *scratch, ab_findings_t *findings,
-                   ab_written_t **ret_written)
+                   ab_config_memory_t *scratch, ab_findings_t *findings, ab_written_t **ret_written)
 {
     ab_written_t *written =
         ab_config_memory_alloc(scratch, (1 + AB_CONFIG_SOURCES_MAX) * sizeof(*written));

@@ -90,7 +90,8 @@ static size_t source_failing_to(const checker_t *checker, const char *topic)
     return NO_SOURCE;
 }
 
-/* Where to complain about a topic of errors: its key, or the source that its default is made from. */
+/* Where to complain about a topic of errors: its key, or the source that its default is made from.
+ */
 static ab_place_t place_of_errors(const checker_t *checker, size_t source, const char *path,
                                   bool is_written)
 {
@@ -103,8 +104,9 @@ static void check_loop(const checker_t *checker, const ab_place_t *place, const 
     size_t reader = source_reading(checker, topic);
     char shown[AB_SHOWN_MAX];
     if (reader != NO_SOURCE) {
-        ab_place_mistake(place, "the output `%s` is also read as sources[%zu]: records would go in "
-                                "circles, expected another topic",
+        ab_place_mistake(place,
+                         "the output `%s` is also read as sources[%zu]: records would go in "
+                         "circles, expected another topic",
                          ab_shown(topic, shown), reader);
     }
 }
@@ -131,8 +133,9 @@ static bool check_length(const ab_place_t *place, const char *topic, const char 
     if (strlen(topic) <= AB_CONFIG_TOPIC_MAX) {
         return true;
     }
-    ab_place_mistake(place, "too long for `%s` to be made from it (%zu of at most %u characters): "
-                            "write `%s`",
+    ab_place_mistake(place,
+                     "too long for `%s` to be made from it (%zu of at most %u characters): "
+                     "write `%s`",
                      path, strlen(topic), AB_CONFIG_TOPIC_MAX, path);
     return false;
 }
@@ -140,8 +143,8 @@ static bool check_length(const ab_place_t *place, const char *topic, const char 
 static void check_errors_topic(const checker_t *checker, size_t source)
 {
     const char *topic = policy_of(checker, source)->errors_topic;
-    ab_place_t place = place_of_errors(checker, source, "errors.topic",
-                                       checker->config->errors_topic != NULL);
+    ab_place_t place =
+        place_of_errors(checker, source, "errors.topic", checker->config->errors_topic != NULL);
     if (topic == NULL || !check_length(&place, topic, "errors.topic")) {
         return;
     }
@@ -149,8 +152,9 @@ static void check_errors_topic(const checker_t *checker, size_t source)
     size_t router = source_routing_to(checker, topic);
     if (router != NO_SOURCE) {
         char shown[AB_SHOWN_MAX];
-        ab_place_warning(&place, "dead letters share `%s` with records routed by sources[%zu]: "
-                                 "readers tell them apart by their headers only",
+        ab_place_warning(&place,
+                         "dead letters share `%s` with records routed by sources[%zu]: "
+                         "readers tell them apart by their headers only",
                          ab_shown(topic, shown), router);
     }
 }
@@ -166,13 +170,15 @@ static void check_quarantine(const checker_t *checker, size_t source)
     }
     check_loop(checker, &place, topic);
     if (source_failing_to(checker, topic) != NO_SOURCE) {
-        ab_place_mistake(&place, "the quarantine `%s` is also the topic for dead letters of "
-                                 "sources[%zu]: expected another topic",
+        ab_place_mistake(&place,
+                         "the quarantine `%s` is also the topic for dead letters of "
+                         "sources[%zu]: expected another topic",
                          ab_shown(topic, shown), source_failing_to(checker, topic));
     }
     if (source_routing_to(checker, topic) != NO_SOURCE) {
-        ab_place_mistake(&place, "the quarantine `%s` is also a route of sources[%zu]: expected "
-                                 "another topic",
+        ab_place_mistake(&place,
+                         "the quarantine `%s` is also a route of sources[%zu]: expected "
+                         "another topic",
                          ab_shown(topic, shown), source_routing_to(checker, topic));
     }
 }
@@ -205,8 +211,9 @@ static void check_times(const checker_t *checker)
         char interval[AB_NUMBER_TEXT_MAX], timeout[AB_NUMBER_TEXT_MAX];
         const ab_key_t *key = ab_key_find("delivery.commit_interval");
         ab_place_t place = place_of(checker, NO_SOURCE, key->path);
-        ab_place_mistake(&place, "%s is not shorter than `delivery.transaction_timeout`, %s: "
-                                 "transactions would time out before they commit",
+        ab_place_mistake(&place,
+                         "%s is not shorter than `delivery.transaction_timeout`, %s: "
+                         "transactions would time out before they commit",
                          ab_number_text(key, config->commit_interval_ms, interval),
                          ab_number_text(key, config->transaction_timeout_ms, timeout));
     }

@@ -15,16 +15,16 @@
 #define AB_CONFIG_LANES_MAX      64u
 #define AB_CONFIG_PROPERTIES_MAX 256u
 #define AB_CONFIG_DEPTH_MAX      16u
-#define AB_CONFIG_NODES_MAX      65536u          /* values in a file, lists and mappings included */
-#define AB_CONFIG_KEYS_MAX       1024u           /* keys of one mapping */
-#define AB_CONFIG_VALUE_MAX      (64u * 1024u)   /* bytes of a value, after ${…}, file: and env: */
-#define AB_CONFIG_TOPIC_MAX      249u            /* Kafka's own limit */
+#define AB_CONFIG_NODES_MAX      65536u        /* values in a file, lists and mappings included */
+#define AB_CONFIG_KEYS_MAX       1024u         /* keys of one mapping */
+#define AB_CONFIG_VALUE_MAX      (64u * 1024u) /* bytes of a value, after ${…}, file: and env: */
+#define AB_CONFIG_TOPIC_MAX      249u          /* Kafka's own limit */
 
 /** One librdkafka property as written under kafka:, consumer: or producer:. */
 typedef struct ab_property {
     char *name;
-    char *value;     /* resolved: ${…} expanded, file: and env: read; never print it */
-    unsigned line;   /* in the config file */
+    char *value;   /* resolved: ${…} expanded, file: and env: read; never print it */
+    unsigned line; /* in the config file */
     unsigned column;
 } ab_property_t;
 
@@ -55,7 +55,8 @@ typedef struct ab_optional_topic {
     bool off;
 } ab_optional_topic_t;
 
-/** A whole configuration, checked. Owned by ab_config_load()'s caller; immutable, so threads share it. */
+/** A whole configuration, checked. Owned by ab_config_load()'s caller; immutable, so threads share
+ * it. */
 typedef struct ab_config {
     const char *file; /* where it was read */
     ab_properties_t kafka, consumer, producer;
@@ -70,10 +71,10 @@ typedef struct ab_config {
     uint64_t commit_size_bytes;
     unsigned transaction_timeout_ms;
     bool source_header;
-    const char *errors_topic;        /* errors.topic as written; NULL: each source has its own */
-    ab_optional_topic_t quarantine;  /* errors.quarantine as written */
-    uint32_t max_hops;               /* these three stand in each source's policy, ready for use */
-    bool topics_wait; /* topics.missing: wait */
+    const char *errors_topic;       /* errors.topic as written; NULL: each source has its own */
+    ab_optional_topic_t quarantine; /* errors.quarantine as written */
+    uint32_t max_hops;              /* these three stand in each source's policy, ready for use */
+    bool topics_wait;               /* topics.missing: wait */
     uint64_t memory_per_lane_bytes;
     unsigned shutdown_timeout_ms;
     ab_log_format_t log_format;
@@ -88,8 +89,8 @@ typedef struct ab_config {
 /** One finding about a configuration: a mistake (refused) or a warning (lint only). */
 typedef struct ab_finding {
     bool warning;
-    unsigned line;      /* 1-based, 0 when the file as a whole is meant */
-    unsigned column;    /* 1-based, 0 when not known */
+    unsigned line;                        /* 1-based, 0 when the file as a whole is meant */
+    unsigned column;                      /* 1-based, 0 when not known */
     char key[AB_FINDING_KEY_MAX];         /* path: "sources[0].routes.approval" */
     char message[AB_FINDING_MESSAGE_MAX]; /* what is wrong, what was expected; never a secret */
 } ab_finding_t;
@@ -106,9 +107,9 @@ typedef struct ab_findings {
     bool unreadable; /* the file could not be read at all */
 } ab_findings_t;
 
-/** Appends a finding: a warning, or a mistake, which refuses the configuration. line is 1-based, 0 for
- *  the file as a whole; key may be "". The message says what is wrong and what was expected, and never
- *  holds a value from under kafka, consumer or producer. A text too long is cut. */
+/** Appends a finding: a warning, or a mistake, which refuses the configuration. line is 1-based, 0
+ * for the file as a whole; key may be "". The message says what is wrong and what was expected, and
+ * never holds a value from under kafka, consumer or producer. A text too long is cut. */
 void ab_findings_add(ab_findings_t *findings, bool warning, unsigned line, const char *key,
                      const char *format, ...) __attribute__((format(printf, 5, 6)));
 
@@ -117,18 +118,19 @@ void ab_findings_add_at(ab_findings_t *findings, bool warning, unsigned line, un
                         const char *key, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
 
-/** Finds the file name: -c FILE, else $AGENT_BRIDGE_CONFIG, else /etc/agent-bridge/config.yaml. Borrowed. */
+/** Finds the file name: -c FILE, else $AGENT_BRIDGE_CONFIG, else /etc/agent-bridge/config.yaml.
+ * Borrowed. */
 const char *ab_config_path_view(const char *option);
 
-/** Judges what only librdkafka can: the names and values of its properties (in bridge/kafka). Called once
- *  the file has been read, also when it holds mistakes already, so that all are reported at once; then
- *  only kafka, consumer and producer may be looked at. Appends to findings with ab_findings_add().
- *  Returns 0, or a negative number when it could not judge (memory). */
+/** Judges what only librdkafka can: the names and values of its properties (in bridge/kafka).
+ * Called once the file has been read, also when it holds mistakes already, so that all are reported
+ * at once; then only kafka, consumer and producer may be looked at. Appends to findings with
+ * ab_findings_add(). Returns 0, or a negative number when it could not judge (memory). */
 typedef int ab_config_check_fn(const ab_config_t *config, ab_findings_t *findings);
 
-/** Reads, expands, checks. Every mistake is reported at once in ret_findings, with file line and key.
- *  check may be NULL. Returns the config, or NULL when there was at least one mistake. Free with
- *  ab_config_free(). Needs no broker. */
+/** Reads, expands, checks. Every mistake is reported at once in ret_findings, with file line and
+ * key. check may be NULL. Returns the config, or NULL when there was at least one mistake. Free
+ * with ab_config_free(). Needs no broker. */
 ab_config_t *ab_config_load(const char *path, ab_config_check_fn *check,
                             ab_findings_t *ret_findings);
 
@@ -139,7 +141,8 @@ ab_config_t *ab_config_parse(const char *name, const char *text, size_t size,
 /** Takes NULL. */
 void ab_config_free(ab_config_t *config);
 
-/** The findings in the order of the file. The pointers are views into findings. Returns their count. */
+/** The findings in the order of the file. The pointers are views into findings. Returns their
+ * count. */
 size_t ab_findings_sorted(const ab_findings_t *findings,
                           const ab_finding_t *ret_sorted[AB_FINDINGS_MAX]);
 

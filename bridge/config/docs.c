@@ -7,12 +7,15 @@
 static const char introduction[] =
     "# Configuration\n"
     "\n"
-    "<!-- Generated from the table in bridge/config/table.c: `agent-bridge lint --print-docs` prints "
+    "<!-- Generated from the table in bridge/config/table.c: `agent-bridge lint --print-docs` "
+    "prints "
     "this page. -->\n"
     "\n"
-    "One YAML file says what the bridge does; JSON will do, since it is YAML too. It is the file of "
+    "One YAML file says what the bridge does; JSON will do, since it is YAML too. It is the file "
+    "of "
     "`-c FILE`, else\n"
-    "of `$AGENT_BRIDGE_CONFIG`, else `/etc/agent-bridge/config.yaml`. It is read once, at the start: "
+    "of `$AGENT_BRIDGE_CONFIG`, else `/etc/agent-bridge/config.yaml`. It is read once, at the "
+    "start: "
     "a change takes a\n"
     "restart. `agent-bridge lint` checks it without a broker and names every mistake at once, with "
     "line and column.\n"
@@ -45,11 +48,13 @@ static const char introduction[] =
     "  they are, and what a variable holds is never read as YAML nor expanded again. Inside YAML's "
     "`{…}` and `[…]` a value\n"
     "  with `${VAR}` needs quotes.\n"
-    "- Under `kafka`, `consumer` and `producer` a value may be a reference: `file:/path` is what the "
+    "- Under `kafka`, `consumer` and `producer` a value may be a reference: `file:/path` is what "
+    "the "
     "file holds, without\n"
     "  the newline at its end, `env:NAME` what the variable holds. Variables may stand in the path "
     "(`file:${DIR}/password`).\n"
-    "  What is said about a configuration never repeats a value from under these three keys, nor what "
+    "  What is said about a configuration never repeats a value from under these three keys, nor "
+    "what "
     "a reference holds.\n"
     "- A key that is not known, a key written twice, anchors, aliases, tags and a second document "
     "are mistakes.\n";
@@ -63,10 +68,12 @@ static const char agreement[] =
     "- The quarantine is a topic of its own: neither a route nor a topic for dead letters.\n"
     "- `delivery.commit_interval` is shorter than `delivery.transaction_timeout`.\n"
     "- `max_value` of every source fits into `memory.per_lane`.\n"
-    "- The names made by default from a source's (`.errors`, `.quarantine`) are topic names too: at "
+    "- The names made by default from a source's (`.errors`, `.quarantine`) are topic names too: "
+    "at "
     "most 249 characters.\n"
     "\n"
-    "Warnings do not keep the bridge from starting, but make `lint` end with 1: a secret written into "
+    "Warnings do not keep the bridge from starting, but make `lint` end with 1: a secret written "
+    "into "
     "the file, dead\n"
     "letters on a topic that is also a route, `on_key_mismatch: ignore`.\n";
 
@@ -152,8 +159,8 @@ static void print_section(const char *heading, const char *help, const char *pre
 {
     size_t count;
     const ab_key_t *keys = ab_keys_view(&count);
-    fprintf(out, "\n### %s\n\n%s%s| key | value | default | meaning |\n|---|---|---|---|\n", heading,
-            help, help[0] != '\0' ? "\n\n" : "");
+    fprintf(out, "\n### %s\n\n%s%s| key | value | default | meaning |\n|---|---|---|---|\n",
+            heading, help, help[0] != '\0' ? "\n\n" : "");
     for (size_t i = 0; i < count; i++) {
         bool mine = ab_key_is_in(&keys[i], prefix) ||
                     (keys[i].type == AB_KEY_PROPERTY && prefix[0] == '\0');
@@ -167,12 +174,13 @@ static void print_owned(FILE *out)
 {
     size_t count;
     const ab_owned_t *owned = ab_owned_view(&count);
-    fputs("\n## Properties that are refused\n\n"
-          "`kafka`, `consumer` and `producer` take librdkafka's properties, as its CONFIGURATION.md "
-          "names them, but for\nthese, which the bridge's promises rest on. `bootstrap.servers` "
-          "stands under `kafka` only.\n\n"
-          "| property | why |\n|---|---|\n",
-          out);
+    fputs(
+        "\n## Properties that are refused\n\n"
+        "`kafka`, `consumer` and `producer` take librdkafka's properties, as its CONFIGURATION.md "
+        "names them, but for\nthese, which the bridge's promises rest on. `bootstrap.servers` "
+        "stands under `kafka` only.\n\n"
+        "| property | why |\n|---|---|\n",
+        out);
     for (size_t i = 0; i < count; i++) {
         fprintf(out, "| `%s` | %s |\n", owned[i].name, owned[i].why);
     }

@@ -170,7 +170,8 @@ static const char *resolve_file(ab_config_memory_t *memory, const char *text,
     char shown[AB_SHOWN_MAX];
     ab_shown(text, shown); /* as written, so that nothing from the environment is shown */
     if (path[0] != '/') {
-        ab_place_mistake(place, "expected an absolute path behind `file:`, such as file:/run/secret");
+        ab_place_mistake(place,
+                         "expected an absolute path behind `file:`, such as file:/run/secret");
         return NULL;
     }
     growing_t growing;

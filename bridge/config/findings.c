@@ -1,10 +1,11 @@
 #include "bridge/config/place.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Keeps a finding one line of valid UTF-8: no control characters, and no half of a character where the
- * text was cut. */
+/* Keeps a finding one line of valid UTF-8: no control characters, and no half of a character where
+ * the text was cut. */
 static void make_line(char *text)
 {
     for (char *at = text; *at != '\0'; at++) {
@@ -27,7 +28,8 @@ static void make_line(char *text)
     }
 }
 
-/* The slot for one more finding: a mistake takes the place of the last warning when all are taken. */
+/* The slot for one more finding: a mistake takes the place of the last warning when all are taken.
+ */
 static ab_finding_t *next_slot(ab_findings_t *findings, bool warning)
 {
     if (findings->count < AB_FINDINGS_MAX) {
@@ -43,8 +45,8 @@ static ab_finding_t *next_slot(ab_findings_t *findings, bool warning)
     return NULL;
 }
 
-void ab_findings_add_list(ab_findings_t *findings, bool warning, unsigned line, unsigned column,
-                          const char *key, const char *format, va_list arguments)
+static void add(ab_findings_t *findings, bool warning, unsigned line, unsigned column,
+                const char *key, char *message)
 {
     if (warning) {
         findings->warnings++;
@@ -60,44 +62,50 @@ void ab_findings_add_list(ab_findings_t *findings, bool warning, unsigned line, 
     finding->column = column;
     snprintf(finding->key, sizeof(finding->key), "%s", key);
     make_line(finding->key);
-    vsnprintf(finding->message, sizeof(finding->message), format, arguments);
-    make_line(finding->message);
+    make_line(message);
+    memcpy(finding->message, message, strlen(message) + 1);
 }
 
 void ab_findings_add_at(ab_findings_t *findings, bool warning, unsigned line, unsigned column,
                         const char *key, const char *format, ...)
 {
+    char message[AB_FINDING_MESSAGE_MAX];
     va_list arguments;
     va_start(arguments, format);
-    ab_findings_add_list(findings, warning, line, column, key, format, arguments);
+    vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
+    add(findings, warning, line, column, key, message);
 }
 
 void ab_findings_add(ab_findings_t *findings, bool warning, unsigned line, const char *key,
                      const char *format, ...)
 {
+    char message[AB_FINDING_MESSAGE_MAX];
     va_list arguments;
     va_start(arguments, format);
-    ab_findings_add_list(findings, warning, line, 0, key, format, arguments);
+    vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
+    add(findings, warning, line, 0, key, message);
 }
 
 void ab_place_mistake(const ab_place_t *place, const char *format, ...)
 {
+    char message[AB_FINDING_MESSAGE_MAX];
     va_list arguments;
     va_start(arguments, format);
-    ab_findings_add_list(place->findings, false, place->line, place->column, place->key, format,
-                         arguments);
+    vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
+    add(place->findings, false, place->line, place->column, place->key, message);
 }
 
 void ab_place_warning(const ab_place_t *place, const char *format, ...)
 {
+    char message[AB_FINDING_MESSAGE_MAX];
     va_list arguments;
     va_start(arguments, format);
-    ab_findings_add_list(place->findings, true, place->line, place->column, place->key, format,
-                         arguments);
+    vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
+    add(place->findings, true, place->line, place->column, place->key, message);
 }
 
 static bool is_word_byte(char byte)
@@ -113,7 +121,8 @@ bool ab_place_enter(ab_place_t *place, const char *name)
         taken++;
     }
     size_t size = strlen(place->key);
-    snprintf(place->key + size, sizeof(place->key) - size, "%s%.*s", size > 0 && taken > 0 ? "." : "",
+    snprintf(place->key + size, sizeof(place->key) - size, "%s%.*s",
+             size > 0 && taken > 0 ? "." : "",
              (int)(taken < sizeof(place->key) ? taken : sizeof(place->key)), name);
     return taken > 0 && name[taken] == '\0';
 }
@@ -128,7 +137,7 @@ const char *ab_shown(const char *text, char ret_shown[AB_SHOWN_MAX])
 {
     const size_t most = AB_SHOWN_MAX - sizeof("...");
     size_t size = 0;
-    while (text[size] != '\0' && size < most) {
+    while (size < most && text[size] != '\0') {
         ret_shown[size] = text[size] >= ' ' && text[size] <= '~' ? text[size] : '?';
         size++;
     }
@@ -155,7 +164,9 @@ size_t ab_findings_sorted(const ab_findings_t *findings,
     for (size_t i = 0; i < findings->count; i++) {
         ret_sorted[i] = &findings->items[i];
     }
-    qsort(ret_sorted, findings->count, sizeof(ret_sorted[0]), compare_position);
+    if (findings->count > 1) {
+        qsort(ret_sorted, findings->count, sizeof(ret_sorted[0]), compare_position);
+    }
     return findings->count;
 }
 

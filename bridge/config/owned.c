@@ -35,9 +35,8 @@ static const ab_owned_t owned[] = {
     {"default_topic_conf", "write topic properties by their own names"},
 };
 
-static const char *const secrets[] = {"sasl.password",       "ssl.key.password",
-                                      "ssl.key.pem",         "ssl.keystore.password",
-                                      "sasl.oauthbearer.client.secret"};
+static const char *const secrets[] = {"sasl.password", "ssl.key.password", "ssl.key.pem",
+                                      "ssl.keystore.password", "sasl.oauthbearer.client.secret"};
 
 const ab_owned_t *ab_owned_view(size_t *ret_count)
 {

@@ -1,7 +1,6 @@
 #ifndef BRIDGE_CONFIG_PLACE_H
 #define BRIDGE_CONFIG_PLACE_H
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -14,9 +13,9 @@ typedef struct ab_place {
     char key[AB_FINDING_KEY_MAX];
 } ab_place_t;
 
-/** Appends ".name" to the key path. Only letters, digits, '.', '_' and '-' are taken over; the path ends
- *  before the first other byte, because `{sasl.password:hunter2}`, a blank forgotten, is a key to YAML.
- *  Returns true when all of the name, which is not empty, was taken over. */
+/** Appends ".name" to the key path. Only letters, digits, '.', '_' and '-' are taken over; the path
+ * ends before the first other byte, because `{sasl.password:hunter2}`, a blank forgotten, is a key
+ * to YAML. Returns true when all of the name, which is not empty, was taken over. */
 bool ab_place_enter(ab_place_t *place, const char *name);
 
 /** Appends "[index]" to the key path. */
@@ -29,11 +28,6 @@ void ab_place_mistake(const ab_place_t *place, const char *format, ...)
 /** Adds a warning at the place. */
 void ab_place_warning(const ab_place_t *place, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-
-/** Adds to findings as ab_findings_add_at() does. */
-void ab_findings_add_list(ab_findings_t *findings, bool warning, unsigned line, unsigned column,
-                          const char *key, const char *format, va_list arguments)
-    __attribute__((format(printf, 6, 0)));
 
 /** Longest text that ab_shown() makes, NUL included. */
 #define AB_SHOWN_MAX 68

@@ -24,8 +24,8 @@ typedef enum ab_key_type {
     AB_KEY_LATER           /* known to later versions and refused by this one */
 } ab_key_type_t;
 
-/** One row of the table that is the truth about every key: parsing, messages and docs/configuration.md
- *  come from it. */
+/** One row of the table that is the truth about every key: parsing, messages and
+ * docs/configuration.md come from it. */
 typedef struct ab_key {
     const char *path; /* "delivery.commit_interval"; keys of a source begin with "sources[]." */
     ab_key_type_t type;
@@ -72,8 +72,9 @@ const ab_key_t *ab_key_elsewhere(const char *prefix, const char *name);
 
 /** One librdkafka property, or a family of them, that the bridge sets itself. */
 typedef struct ab_owned {
-    const char *name; /* "group.id"; "enable.auto.*" and "*_cb" stand for all that begin or end so */
-    const char *why;  /* what governs it instead, for people */
+    const char
+        *name;       /* "group.id"; "enable.auto.*" and "*_cb" stand for all that begin or end so */
+    const char *why; /* what governs it instead, for people */
 } ab_owned_t;
 
 /** The list of owned properties. Static storage. */

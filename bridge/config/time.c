@@ -120,8 +120,8 @@ bool ab_time_parse(const char *text, int64_t *ret_ms)
     const char *at = text;
     int64_t days, seconds, fraction_ms, ahead;
     if (!read_date(&at, &days) || !(read_byte(&at, 'T') || read_byte(&at, 't')) ||
-        !read_clock(&at, &seconds) || !read_fraction(&at, &fraction_ms) || !read_zone(&at, &ahead) ||
-        *at != '\0') {
+        !read_clock(&at, &seconds) || !read_fraction(&at, &fraction_ms) ||
+        !read_zone(&at, &ahead) || *at != '\0') {
         return false;
     }
     int64_t ms = (days * 86400 + seconds - ahead) * 1000 + fraction_ms;

@@ -1,5 +1,6 @@
 #include "bridge/config/tree.h"
 
+#include <assert.h>
 #include <string.h>
 #include <yaml.h>
 
@@ -32,9 +33,12 @@ static unsigned one_based(size_t position)
     return position < UINT32_MAX ? (unsigned)position + 1 : UINT32_MAX;
 }
 
+/* The innermost list or map that is open, NULL outside of all. */
 static frame_t *top(builder_t *builder)
 {
-    return builder->depth > 0 ? &builder->frames[builder->depth - 1] : NULL;
+    frame_t *frame = builder->depth > 0 ? &builder->frames[builder->depth - 1] : NULL;
+    assert(frame == NULL || frame->node != NULL);
+    return frame;
 }
 
 /* The place of what is about to be read, with the key path that leads to it. */
@@ -168,8 +172,7 @@ static int on_scalar(builder_t *builder, const yaml_event_t *event)
     const char *text = (const char *)event->data.scalar.value;
     size_t size = event->data.scalar.length;
     node->plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
-    node->reported =
-        refuse_decoration(&place, event->data.scalar.anchor, event->data.scalar.tag);
+    node->reported = refuse_decoration(&place, event->data.scalar.anchor, event->data.scalar.tag);
     if (strlen(text) != size) {
         ab_place_mistake(&place, "holds a NUL character, which no value can");
         node->reported = true;
@@ -214,12 +217,11 @@ static int on_open(builder_t *builder, const yaml_event_t *event, ab_node_kind_t
     if (node == NULL) {
         return -1;
     }
-    node->reported =
-        kind == AB_NODE_MAP
-            ? refuse_decoration(&place, event->data.mapping_start.anchor,
-                                event->data.mapping_start.tag)
-            : refuse_decoration(&place, event->data.sequence_start.anchor,
-                                event->data.sequence_start.tag);
+    node->reported = kind == AB_NODE_MAP
+                         ? refuse_decoration(&place, event->data.mapping_start.anchor,
+                                             event->data.mapping_start.tag)
+                         : refuse_decoration(&place, event->data.sequence_start.anchor,
+                                             event->data.sequence_start.tag);
     builder->frames[builder->depth++] = (frame_t){.node = node, .tail = &node->child};
     return 0;
 }
@@ -245,6 +247,7 @@ static int on_event(builder_t *builder, const yaml_event_t *event)
         return on_open(builder, event, AB_NODE_MAP);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
+        assert(builder->depth > 0); /* libyaml's events are balanced */
         builder->depth--;
         value_done(builder);
         return 0;
@@ -259,7 +262,8 @@ static const struct {
     const char *advice;
 } advices[] = {
     {"mapping values are not allowed in this context",
-     "a second `: ` on this line, or wrong indentation above: put a value that holds `: ` in quotes"},
+     "a second `: ` on this line, or wrong indentation above: put a value that holds `: ` in "
+     "quotes"},
     {"could not find expected ':'", "a key needs a colon and a blank behind it, `key: value`"},
     {"did not find expected key",
      "no key where one was expected: keys of one mapping begin in the same column"},

@@ -24,8 +24,7 @@ static const unit_t *units_of(const ab_key_t *key)
                                           : no_units;
 }
 
-const char *ab_number_text(const ab_key_t *key, uint64_t number,
-                           char ret_text[AB_NUMBER_TEXT_MAX])
+const char *ab_number_text(const ab_key_t *key, uint64_t number, char ret_text[AB_NUMBER_TEXT_MAX])
 {
     const unit_t *unit = units_of(key);
     while (unit->factor > 1 && (number == 0 || number % unit->factor != 0)) {
@@ -70,7 +69,8 @@ const char *ab_words_text(const char *words, char *ret_text, size_t size)
     ret_text[0] = '\0';
     while ((word = ab_word_next(&at, &word_size)) != NULL && used < size) {
         const char *between = used == 0 ? "" : *at == '\0' ? " or " : ", ";
-        int written = snprintf(ret_text + used, size - used, "%s%.*s", between, (int)word_size, word);
+        int written =
+            snprintf(ret_text + used, size - used, "%s%.*s", between, (int)word_size, word);
         used += (size_t)written;
     }
     return ret_text;
@@ -91,8 +91,9 @@ static bool refuse_later(const ab_key_t *key, const char *text, const ab_place_t
         return true;
     }
     if (strcmp(text, "answer") == 0) {
-        ab_place_mistake(place, "`answer` is not in this version, which cannot answer yet: expected "
-                                "the topic for these records, dead_letter or drop");
+        ab_place_mistake(place,
+                         "`answer` is not in this version, which cannot answer yet: expected "
+                         "the topic for these records, dead_letter or drop");
     } else {
         char words[WORDS_TEXT_MAX];
         ab_place_mistake(place, "`%s` is not in this version: expected %s", text,
@@ -145,9 +146,8 @@ static bool parse_number(const ab_key_t *key, const char *text, const ab_place_t
     bool fits = number <= UINT64_MAX / unit->factor;
     if (!fits || number * unit->factor < key->min || number * unit->factor > key->max) {
         char shown[AB_SHOWN_MAX], low[AB_NUMBER_TEXT_MAX], high[AB_NUMBER_TEXT_MAX];
-        ab_place_mistake(place, "expected %s to %s, found `%s`",
-                         ab_number_text(key, key->min, low), ab_number_text(key, key->max, high),
-                         ab_shown(text, shown));
+        ab_place_mistake(place, "expected %s to %s, found `%s`", ab_number_text(key, key->min, low),
+                         ab_number_text(key, key->max, high), ab_shown(text, shown));
         return false;
     }
     value->number = number * unit->factor;
@@ -200,7 +200,10 @@ static bool parse_topic(const ab_key_t *key, const char *text, const ab_place_t 
     snprintf(expected, sizeof(expected),
              "the name of a topic (1 to %u letters, digits, dots, underscores or dashes)%s%s",
              AB_CONFIG_TOPIC_MAX,
-             words[0] == '\0' ? "" : strchr(key->words, '|') != NULL ? ", " : " or ", words);
+             words[0] == '\0'                  ? ""
+             : strchr(key->words, '|') != NULL ? ", "
+                                               : " or ",
+             words);
     if (!ab_topic_is_legal(text) || word_number(RESERVED_WORDS, text) >= 0) {
         return refuse(place, text, expected);
     }

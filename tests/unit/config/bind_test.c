@@ -72,46 +72,46 @@ static void test_config_minimal_source_defaults_set(void **state)
     ab_config_free(config);
 }
 
-static const char full[] =
-    "kafka:\n"
-    "  bootstrap.servers: a:1,b:2\n"
-    "  client.id: bridge\n"
-    "consumer: {fetch.min.bytes: 10}\n"
-    "producer:\n"
-    "  linger.ms: 5\n"
-    "  compression.type: zstd\n"
-    "group: the-group\n"
-    "instance: pod-0\n"
-    "lanes: 4\n"
-    "sources:\n"
-    "  - topic: one\n"
-    "    type: envelope\n"
-    "    start: latest\n"
-    "    routes:\n"
-    "      external_event: o1\n"
-    "      tool_result: dead_letter\n"
-    "      approval: drop\n"
-    "      export_request: o1\n"
-    "      unknown_variant: future\n"
-    "    on_tombstone: drop\n"
-    "    on_key_mismatch: dead_letter\n"
-    "    on_null_key: dead_letter\n"
-    "    partition: source\n"
-    "    max_value: 1MiB\n"
-    "  - {topic: two, start: '2026-01-31T00:00:00Z', routes: {external_event: o2, tool_result: o2,\n"
-    "     approval: o2, export_request: o2}}\n"
-    "delivery:\n"
-    "  guarantee: exactly_once\n"
-    "  commit_interval: 1s\n"
-    "  commit_records: 500\n"
-    "  commit_size: 2MiB\n"
-    "  transaction_timeout: 30s\n"
-    "  source_header: false\n"
-    "errors: {topic: bad, quarantine: kept, max_hops: 7}\n"
-    "topics: {missing: wait}\n"
-    "memory: {per_lane: 128MiB}\n"
-    "shutdown: {timeout: 5s}\n"
-    "log: {format: text, level: debug}\n";
+static const char full[] = "kafka:\n"
+                           "  bootstrap.servers: a:1,b:2\n"
+                           "  client.id: bridge\n"
+                           "consumer: {fetch.min.bytes: 10}\n"
+                           "producer:\n"
+                           "  linger.ms: 5\n"
+                           "  compression.type: zstd\n"
+                           "group: the-group\n"
+                           "instance: pod-0\n"
+                           "lanes: 4\n"
+                           "sources:\n"
+                           "  - topic: one\n"
+                           "    type: envelope\n"
+                           "    start: latest\n"
+                           "    routes:\n"
+                           "      external_event: o1\n"
+                           "      tool_result: dead_letter\n"
+                           "      approval: drop\n"
+                           "      export_request: o1\n"
+                           "      unknown_variant: future\n"
+                           "    on_tombstone: drop\n"
+                           "    on_key_mismatch: dead_letter\n"
+                           "    on_null_key: dead_letter\n"
+                           "    partition: source\n"
+                           "    max_value: 1MiB\n"
+                           "  - {topic: two, start: '2026-01-31T00:00:00Z', routes: "
+                           "{external_event: o2, tool_result: o2,\n"
+                           "     approval: o2, export_request: o2}}\n"
+                           "delivery:\n"
+                           "  guarantee: exactly_once\n"
+                           "  commit_interval: 1s\n"
+                           "  commit_records: 500\n"
+                           "  commit_size: 2MiB\n"
+                           "  transaction_timeout: 30s\n"
+                           "  source_header: false\n"
+                           "errors: {topic: bad, quarantine: kept, max_hops: 7}\n"
+                           "topics: {missing: wait}\n"
+                           "memory: {per_lane: 128MiB}\n"
+                           "shutdown: {timeout: 5s}\n"
+                           "log: {format: text, level: debug}\n";
 
 static void test_config_every_key_written_stored(void **state)
 {
@@ -191,7 +191,8 @@ static void test_config_json_accepted(void **state)
     (void)state;
     ab_config_t *config = expect_config(
         "{\"kafka\":{\"bootstrap.servers\":\"b:1\"},\"group\":\"g\",\"lanes\":2,\n"
-        "\t\"sources\":[{\"topic\":\"in\",\"routes\":{\"external_event\":\"a\",\"tool_result\":\"b\",\n"
+        "\t\"sources\":[{\"topic\":\"in\",\"routes\":{\"external_event\":\"a\",\"tool_result\":"
+        "\"b\",\n"
         "\"approval\":\"c\",\"export_request\":\"d\"}}],\"delivery\":{\"source_header\":false}}");
     assert_int_equal(config->lanes, 2);
     assert_false(config->source_header);
@@ -203,8 +204,9 @@ static void test_config_variables_expanded_in_any_value(void **state)
     (void)state;
     setenv("T_LANES", "3", 1);
     setenv("T_TOPIC", "bad", 1);
-    ab_config_t *config = expect_config(MINIMAL "lanes: ${T_LANES}\n"
-                                                "errors: {topic: \"${T_TOPIC}.${T_NONE:-letters}\"}\n");
+    ab_config_t *config =
+        expect_config(MINIMAL "lanes: ${T_LANES}\n"
+                              "errors: {topic: \"${T_TOPIC}.${T_NONE:-letters}\"}\n");
     assert_int_equal(config->lanes, 3);
     assert_string_equal(config->errors_topic, "bad.letters");
     ab_config_free(config);
@@ -216,12 +218,13 @@ static void test_config_variables_expanded_in_any_value(void **state)
 static void test_config_empty_file_told_what_is_required(void **state)
 {
     (void)state;
-    expect_findings("# nothing\n",
-                    "c: error: holds no configuration\n"
-                    "c: error: kafka.bootstrap.servers: required, and missing: expected host:port of "
-                    "a broker\n"
-                    "c: error: group: required, and missing\n"
-                    "c: error: sources: required, and missing: expected a list of topics to read\n");
+    expect_findings(
+        "# nothing\n",
+        "c: error: holds no configuration\n"
+        "c: error: kafka.bootstrap.servers: required, and missing: expected host:port of "
+        "a broker\n"
+        "c: error: group: required, and missing\n"
+        "c: error: sources: required, and missing: expected a list of topics to read\n");
 }
 
 static void test_config_every_mistake_reported_at_once(void **state)
@@ -254,7 +257,8 @@ static void test_config_every_mistake_reported_at_once(void **state)
         "c:7:17: error: sources[0].routes.approval: `answer` is not in this version, which cannot "
         "answer yet: expected the topic for these records, dead_letter or drop\n"
         "c:8:20: error: sources[0].routes.tool_result: expected a single value, found nothing\n"
-        "c:9:29: error: delivery.commit_interval: expected a duration, a whole number with ms, s, m "
+        "c:9:29: error: delivery.commit_interval: expected a duration, a whole number with ms, s, "
+        "m "
         "or h, such as 100ms, found `5`\n"
         "c:9:43: error: delivery.guarantee: `at_least_once` is not in this version: expected "
         "exactly_once\n"
@@ -282,10 +286,11 @@ static void test_config_unknown_keys_nearest_named(void **state)
                     "c:6:1: error: frobnicate: no such key: expected one of kafka, consumer, "
                     "producer, group, instance, lanes, sources, delivery, errors, topics, memory, "
                     "shutdown, log\n");
-    expect_findings(MINIMAL "    frobnicate: 1\n",
-                    "c:6:5: error: sources[0].frobnicate: no such key: expected one of topic, type, "
-                    "start, routes, on_tombstone, on_key_mismatch, on_null_key, partition, "
-                    "max_value\n");
+    expect_findings(
+        MINIMAL "    frobnicate: 1\n",
+        "c:6:5: error: sources[0].frobnicate: no such key: expected one of topic, type, "
+        "start, routes, on_tombstone, on_key_mismatch, on_null_key, partition, "
+        "max_value\n");
 }
 
 static void test_config_later_keys_refused_as_such(void **state)
@@ -308,20 +313,22 @@ static void test_config_later_keys_refused_as_such(void **state)
 static void test_config_wrong_shapes_named(void **state)
 {
     (void)state;
-    expect_findings("just words\n", "c:1:1: error: expected a mapping of keys, found a single value\n"
-                                    "c:1:1: error: kafka.bootstrap.servers: required, and missing: "
-                                    "expected host:port of a broker\n"
-                                    "c:1:1: error: group: required, and missing\n"
-                                    "c:1:1: error: sources: required, and missing: expected a list "
-                                    "of topics to read\n");
+    expect_findings("just words\n",
+                    "c:1:1: error: expected a mapping of keys, found a single value\n"
+                    "c:1:1: error: kafka.bootstrap.servers: required, and missing: "
+                    "expected host:port of a broker\n"
+                    "c:1:1: error: group: required, and missing\n"
+                    "c:1:1: error: sources: required, and missing: expected a list "
+                    "of topics to read\n");
     expect_findings(MINIMAL "lanes: [1]\n", "c:6:8: error: lanes: expected a single value, found a "
                                             "list: remove the key for its default\n");
     expect_findings(MINIMAL "log: {level: {}}\n",
                     "c:6:14: error: log.level: expected a single value, found a mapping of keys: "
                     "remove the key for its default\n");
-    expect_findings(MINIMAL "instance:\n",
-                    "c:6:10: error: instance: expected a single value, found nothing: remove the key "
-                    "for its default\n");
+    expect_findings(
+        MINIMAL "instance:\n",
+        "c:6:10: error: instance: expected a single value, found nothing: remove the key "
+        "for its default\n");
     expect_findings(MINIMAL "consumer: 5\n", "c:6:11: error: consumer: expected a mapping of "
                                              "librdkafka's properties, found a single value\n");
     expect_findings(MINIMAL "memory: []\n",
@@ -336,8 +343,9 @@ static void test_config_sources_that_are_no_list_named(void **state)
     (void)state;
     expect_findings(HEAD "sources: []\n",
                     "c:3:10: error: sources: expected 1 to 256 sources, found 0\n");
-    expect_findings(HEAD "sources: {topic: x}\n",
-                    "c:3:10: error: sources: expected a list of sources, found a mapping of keys\n");
+    expect_findings(
+        HEAD "sources: {topic: x}\n",
+        "c:3:10: error: sources: expected a list of sources, found a mapping of keys\n");
     expect_findings(HEAD "sources: in\n",
                     "c:3:10: error: sources: expected a list of sources, found a single value\n");
     expect_findings(HEAD "sources: [in]\n",
@@ -352,25 +360,24 @@ static void test_config_sources_that_are_no_list_named(void **state)
 static void test_config_sources_at_the_limit(void **state)
 {
     (void)state;
-    for (int extra = -1; extra <= 1; extra++) {
+    for (size_t count = AB_CONFIG_SOURCES_MAX - 1; count <= AB_CONFIG_SOURCES_MAX + 1; count++) {
         char *text = NULL;
-        size_t size;
-        FILE *out = open_memstream(&text, &size);
+        size_t text_size;
+        FILE *out = open_memstream(&text, &text_size);
         fputs(HEAD "sources:\n", out);
-        for (int i = 0; i < (int)AB_CONFIG_SOURCES_MAX + extra; i++) {
+        for (size_t i = 0; i < count; i++) {
             fprintf(out,
-                    "  - {topic: in%d, routes: {external_event: o, tool_result: o, approval: o, "
+                    "  - {topic: in%zu, routes: {external_event: o, tool_result: o, approval: o, "
                     "export_request: o}}\n",
                     i);
         }
         assert_int_equal(fclose(out), 0);
-        if (extra <= 0) {
+        if (count <= AB_CONFIG_SOURCES_MAX) {
             ab_config_t *config = expect_config(text);
-            assert_int_equal(config->source_count, (int)AB_CONFIG_SOURCES_MAX + extra);
+            assert_int_equal(config->source_count, count);
             ab_config_free(config);
         } else {
-            expect_findings(text,
-                            "c:4:3: error: sources: expected 1 to 256 sources, found 257\n");
+            expect_findings(text, "c:4:3: error: sources: expected 1 to 256 sources, found 257\n");
         }
         free(text);
     }
@@ -379,18 +386,19 @@ static void test_config_sources_at_the_limit(void **state)
 static void test_config_properties_at_the_limit(void **state)
 {
     (void)state;
-    for (int extra = -1; extra <= 1; extra++) {
+    for (size_t count = AB_CONFIG_PROPERTIES_MAX - 1; count <= AB_CONFIG_PROPERTIES_MAX + 1;
+         count++) {
         char *text = NULL;
-        size_t size;
-        FILE *out = open_memstream(&text, &size);
+        size_t text_size;
+        FILE *out = open_memstream(&text, &text_size);
         fputs(MINIMAL "consumer:\n", out);
-        for (int i = 0; i < (int)AB_CONFIG_PROPERTIES_MAX + extra; i++) {
-            fprintf(out, "  p%d: x\n", i);
+        for (size_t i = 0; i < count; i++) {
+            fprintf(out, "  p%zu: x\n", i);
         }
         assert_int_equal(fclose(out), 0);
-        if (extra <= 0) {
+        if (count <= AB_CONFIG_PROPERTIES_MAX) {
             ab_config_t *config = expect_config(text);
-            assert_int_equal(config->consumer.count, (int)AB_CONFIG_PROPERTIES_MAX + extra);
+            assert_int_equal(config->consumer.count, count);
             ab_config_free(config);
         } else {
             expect_findings(text, "c:7:3: error: consumer: more than 256 properties\n");
@@ -402,10 +410,10 @@ static void test_config_properties_at_the_limit(void **state)
 static void test_config_file_size_at_the_limit(void **state)
 {
     (void)state;
-    for (int extra = -1; extra <= 1; extra++) {
-        char *hashes = repeat_new('#', (size_t)((int)AB_CONFIG_FILE_MAX + extra) - strlen(MINIMAL));
+    for (size_t size = AB_CONFIG_FILE_MAX - 1; size <= AB_CONFIG_FILE_MAX + 1; size++) {
+        char *hashes = repeat_new('#', size - strlen(MINIMAL));
         char *text = text_new("%s%s", MINIMAL, hashes);
-        if (extra <= 0) {
+        if (size <= AB_CONFIG_FILE_MAX) {
             ab_config_free(expect_config(text));
         } else {
             expect_findings(text, "c: error: larger than 1048576 bytes, the most that is read\n");
@@ -422,9 +430,11 @@ static void test_config_owned_properties_refused_with_their_reason(void **state)
         MINIMAL "consumer: {group.id: x, auto.offset.reset: earliest}\n"
                 "producer: {enable.auto.x: y, dr_cb: z, bootstrap.servers: other}\n",
         "c:6:12: error: consumer.group.id: not for the file: it is the key `group`\n"
-        "c:6:25: error: consumer.auto.offset.reset: not for the file: the key `start` of each source "
+        "c:6:25: error: consumer.auto.offset.reset: not for the file: the key `start` of each "
+        "source "
         "says where reading begins\n"
-        "c:7:12: error: producer.enable.auto.x: not for the file: the bridge commits offsets itself, "
+        "c:7:12: error: producer.enable.auto.x: not for the file: the bridge commits offsets "
+        "itself, "
         "with the outputs they belong to\n"
         "c:7:30: error: producer.dr_cb: not for the file: callbacks are not set from a file\n"
         "c:7:40: error: producer.bootstrap.servers: write it under `kafka`: all clients use one "
@@ -434,20 +444,21 @@ static void test_config_owned_properties_refused_with_their_reason(void **state)
 static void test_config_property_shapes_named(void **state)
 {
     (void)state;
-    expect_findings("kafka:\n"
-                    "  bootstrap.servers: ''\n"
-                    "  debug: [a]\n"
-                    "  client.id:\n"
-                    "  sasl.password:hunter2: x\n"
-                    "group: g\n"
-                    "sources: [{topic: in, routes: {external_event: o, tool_result: o, approval: o, "
-                    "export_request: o}}]\n",
-                    "c:2:22: error: kafka.bootstrap.servers: expected host:port of a broker, found "
-                    "nothing\n"
-                    "c:3:10: error: kafka.debug: expected a single value, found a list\n"
-                    "c:4:13: error: kafka.client.id: expected a single value, found nothing\n"
-                    "c:5:3: error: kafka.sasl.password: no name of a property: expected `name: "
-                    "value`, with a blank behind the colon\n");
+    expect_findings(
+        "kafka:\n"
+        "  bootstrap.servers: ''\n"
+        "  debug: [a]\n"
+        "  client.id:\n"
+        "  sasl.password:hunter2: x\n"
+        "group: g\n"
+        "sources: [{topic: in, routes: {external_event: o, tool_result: o, approval: o, "
+        "export_request: o}}]\n",
+        "c:2:22: error: kafka.bootstrap.servers: expected host:port of a broker, found "
+        "nothing\n"
+        "c:3:10: error: kafka.debug: expected a single value, found a list\n"
+        "c:4:13: error: kafka.client.id: expected a single value, found nothing\n"
+        "c:5:3: error: kafka.sasl.password: no name of a property: expected `name: "
+        "value`, with a blank behind the colon\n");
 }
 
 /* No message repeats what stands under kafka, consumer and producer, whatever is wrong with it. */

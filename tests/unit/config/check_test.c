@@ -12,21 +12,23 @@
 #define HEAD "kafka: {bootstrap.servers: b}\ngroup: g\n"
 /* A source on one line, its routes all to one topic. */
 #define SOURCE(topic, out)                                                                         \
-    "  - {topic: " topic ", routes: {external_event: " out ", tool_result: " out ", approval: " out   \
-    ", export_request: " out "}}\n"
+    "  - {topic: " topic ", routes: {external_event: " out ", tool_result: " out                   \
+    ", approval: " out ", export_request: " out "}}\n"
 
 static void test_check_output_that_is_a_source_refused(void **state)
 {
     (void)state;
-    expect_findings(HEAD "sources:\n" SOURCE("a", "drop") "  - topic: b\n"
+    expect_findings(
+        HEAD "sources:\n" SOURCE(
+            "a", "drop") "  - topic: b\n"
                          "    routes: {external_event: o, tool_result: a, approval: b,\n"
                          "             export_request: o, unknown_variant: a}\n",
-                    "c:6:46: error: sources[1].routes.tool_result: the output `a` is also read as "
-                    "sources[0]: records would go in circles, expected another topic\n"
-                    "c:6:59: error: sources[1].routes.approval: the output `b` is also read as "
-                    "sources[1]: records would go in circles, expected another topic\n"
-                    "c:7:50: error: sources[1].routes.unknown_variant: the output `a` is also read "
-                    "as sources[0]: records would go in circles, expected another topic\n");
+        "c:6:46: error: sources[1].routes.tool_result: the output `a` is also read as "
+        "sources[0]: records would go in circles, expected another topic\n"
+        "c:6:59: error: sources[1].routes.approval: the output `b` is also read as "
+        "sources[1]: records would go in circles, expected another topic\n"
+        "c:7:50: error: sources[1].routes.unknown_variant: the output `a` is also read "
+        "as sources[0]: records would go in circles, expected another topic\n");
 }
 
 static void test_check_source_named_twice_refused(void **state)
@@ -40,12 +42,12 @@ static void test_check_source_named_twice_refused(void **state)
 static void test_check_errors_topics_that_are_sources_refused(void **state)
 {
     (void)state;
-    expect_findings(HEAD "sources:\n" SOURCE("a", "o") SOURCE("b", "o")
-                        "errors: {topic: a, quarantine: b}\n",
-                    "c:6:17: error: errors.topic: the output `a` is also read as sources[0]: records "
-                    "would go in circles, expected another topic\n"
-                    "c:6:32: error: errors.quarantine: the output `b` is also read as sources[1]: "
-                    "records would go in circles, expected another topic\n");
+    expect_findings(
+        HEAD "sources:\n" SOURCE("a", "o") SOURCE("b", "o") "errors: {topic: a, quarantine: b}\n",
+        "c:6:17: error: errors.topic: the output `a` is also read as sources[0]: records "
+        "would go in circles, expected another topic\n"
+        "c:6:32: error: errors.quarantine: the output `b` is also read as sources[1]: "
+        "records would go in circles, expected another topic\n");
     expect_findings(HEAD "sources:\n" SOURCE("a", "o") SOURCE("a.errors", "o")
                         SOURCE("a.quarantine", "o"),
                     "c:4:13: error: sources[0].topic: the output `a.errors` is also read as "
@@ -57,12 +59,12 @@ static void test_check_errors_topics_that_are_sources_refused(void **state)
 static void test_check_quarantine_that_is_the_errors_topic_refused(void **state)
 {
     (void)state;
-    expect_findings(HEAD "sources:\n" SOURCE("a", "o") SOURCE("b", "o")
-                        "errors: {topic: bad, quarantine: bad}\n",
+    expect_findings(HEAD "sources:\n" SOURCE("a", "o")
+                        SOURCE("b", "o") "errors: {topic: bad, quarantine: bad}\n",
                     "c:6:34: error: errors.quarantine: the quarantine `bad` is also the topic for "
                     "dead letters of sources[0]: expected another topic\n");
-    expect_findings(HEAD "sources:\n" SOURCE("a", "o") SOURCE("b", "o")
-                        "errors: {quarantine: b.errors}\n",
+    expect_findings(HEAD "sources:\n" SOURCE("a", "o")
+                        SOURCE("b", "o") "errors: {quarantine: b.errors}\n",
                     "c:6:22: error: errors.quarantine: the quarantine `b.errors` is also the topic "
                     "for dead letters of sources[1]: expected another topic\n");
     expect_findings(HEAD "sources:\n" SOURCE("a", "o") "errors: {topic: a.quarantine}\n",
@@ -76,16 +78,17 @@ static void test_check_quarantine_that_is_a_route_refused(void **state)
     expect_findings(HEAD "sources:\n" SOURCE("a", "o") SOURCE("b", "p") "errors: {quarantine: p}\n",
                     "c:6:22: error: errors.quarantine: the quarantine `p` is also a route of "
                     "sources[1]: expected another topic\n");
-    expect_findings(HEAD "sources:\n" SOURCE("a", "b.quarantine") SOURCE("b", "p"),
-                    "c:5:13: error: sources[1].topic: the quarantine `b.quarantine` is also a route "
-                    "of sources[0]: expected another topic\n");
+    expect_findings(
+        HEAD "sources:\n" SOURCE("a", "b.quarantine") SOURCE("b", "p"),
+        "c:5:13: error: sources[1].topic: the quarantine `b.quarantine` is also a route "
+        "of sources[0]: expected another topic\n");
 }
 
 static void test_check_quarantine_off_collides_with_nothing(void **state)
 {
     (void)state;
-    ab_config_free(expect_config(HEAD "sources:\n" SOURCE("a", "a.quarantine")
-                                     "errors: {quarantine: off}\n"));
+    ab_config_free(
+        expect_config(HEAD "sources:\n" SOURCE("a", "a.quarantine") "errors: {quarantine: off}\n"));
 }
 
 static void test_check_errors_topic_that_is_a_route_warned_about(void **state)
@@ -116,9 +119,10 @@ static void test_check_names_made_by_default_at_the_limit(void **state)
         if (length <= 238) {
             ab_config_free(expect_config(text));
         } else {
-            expect_findings(text, "c:4:13: error: sources[0].topic: too long for `errors.quarantine` "
-                                  "to be made from it (250 of at most 249 characters): write "
-                                  "`errors.quarantine`\n");
+            expect_findings(text,
+                            "c:4:13: error: sources[0].topic: too long for `errors.quarantine` "
+                            "to be made from it (250 of at most 249 characters): write "
+                            "`errors.quarantine`\n");
         }
         free(text);
     }
@@ -165,9 +169,10 @@ static void test_check_max_value_within_memory_per_lane(void **state)
     expect_findings(MINIMAL "    max_value: 1048577B\nmemory: {per_lane: 1MiB}\n",
                     "c:6:16: error: sources[0].max_value: 1048577B do not fit into "
                     "`memory.per_lane`, 1MiB: expected at most that\n");
-    expect_findings(MINIMAL "memory: {per_lane: 4MiB}\n", /* the default does not fit either */
-                    "c:4: error: sources[0].max_value: 8MiB do not fit into `memory.per_lane`, 4MiB: "
-                    "expected at most that\n");
+    expect_findings(
+        MINIMAL "memory: {per_lane: 4MiB}\n", /* the default does not fit either */
+        "c:4: error: sources[0].max_value: 8MiB do not fit into `memory.per_lane`, 4MiB: "
+        "expected at most that\n");
 }
 
 static void test_check_key_mismatch_ignored_warned_about(void **state)
@@ -187,8 +192,9 @@ static void test_check_unread_values_not_compared(void **state)
                     "letters, digits, dots, underscores or dashes), found `a b`\n"
                     "c:5:13: error: sources[1].topic: expected the name of a topic (1 to 249 "
                     "letters, digits, dots, underscores or dashes), found `a b`\n");
-    expect_findings(MINIMAL "delivery: {transaction_timeout: 0s}\n",
-                    "c:6:33: error: delivery.transaction_timeout: expected 1s to 15m, found `0s`\n");
+    expect_findings(
+        MINIMAL "delivery: {transaction_timeout: 0s}\n",
+        "c:6:33: error: delivery.transaction_timeout: expected 1s to 15m, found `0s`\n");
 }
 
 int main(void)

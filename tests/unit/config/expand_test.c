@@ -119,14 +119,16 @@ static void test_expand_required_variable_own_text_said(void **state)
 static void test_expand_malformed_refused_without_repeating_it(void **state)
 {
     fixture_t *fixture = *state;
-    const char *forms = "expected ${VAR}, ${VAR:-default} or ${VAR:?text} behind a dollar; write $$ "
-                        "for a dollar itself";
-    static const char *const bad[] = {"${}",       "${1A}",      "${T_SET-x}", "${T_SET:+x}",
-                                      "${T SET}",  "${hunter-2}", "${T_SET:}", "${:-x}"};
+    const char *forms =
+        "expected ${VAR}, ${VAR:-default} or ${VAR:?text} behind a dollar; write $$ "
+        "for a dollar itself";
+    static const char *const bad[] = {"${}",      "${1A}",       "${T_SET-x}", "${T_SET:+x}",
+                                      "${T SET}", "${hunter-2}", "${T_SET:}",  "${:-x}"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         expect_refused(fixture, ab_expand, bad[i], forms);
     }
-    expect_refused(fixture, ab_expand, "a${T_SET", "${ without its }; write $$ for a dollar itself");
+    expect_refused(fixture, ab_expand, "a${T_SET",
+                   "${ without its }; write $$ for a dollar itself");
     const char *lone = "a dollar that begins no ${VAR}; write $$ for a dollar itself";
     expect_refused(fixture, ab_expand, "pa$word", lone);
     expect_refused(fixture, ab_expand, "word$", lone);
@@ -145,9 +147,10 @@ static void test_expand_name_lengths_at_the_limit(void **state)
     expect_read(fixture, ab_expand, text, "long");
     free(text);
     text = text_new("${%s}", name);
-    expect_refused(fixture, ab_expand, text,
-                   "expected ${VAR}, ${VAR:-default} or ${VAR:?text} behind a dollar; write $$ for a "
-                   "dollar itself");
+    expect_refused(
+        fixture, ab_expand, text,
+        "expected ${VAR}, ${VAR:-default} or ${VAR:?text} behind a dollar; write $$ for a "
+        "dollar itself");
     free(text);
     unsetenv(name + 1);
     free(name);
@@ -160,8 +163,7 @@ static void test_expand_result_size_at_the_limit(void **state)
     for (unsigned less = 0; less <= 2; less++) {
         setenv("T_LONG", value + less, 1);
         if (less == 0) {
-            expect_refused(fixture, ab_expand, "${T_LONG}",
-                           "the value is longer than 65536 bytes");
+            expect_refused(fixture, ab_expand, "${T_LONG}", "the value is longer than 65536 bytes");
             expect_refused(fixture, ab_resolve, "env:T_LONG",
                            "the environment variable T_LONG is longer than 65536 bytes");
             fixture->findings = (ab_findings_t){0};

@@ -62,9 +62,10 @@ static void expect_unreadable(const char *path, const char *message)
 static void test_load_file_that_cannot_be_read_said(void **state)
 {
     (void)state;
-    expect_unreadable("/nowhere/config.yaml",
-                      "cannot be read: No such file or directory; name a configuration with -c FILE "
-                      "or $AGENT_BRIDGE_CONFIG");
+    expect_unreadable(
+        "/nowhere/config.yaml",
+        "cannot be read: No such file or directory; name a configuration with -c FILE "
+        "or $AGENT_BRIDGE_CONFIG");
     expect_unreadable("deploy", "cannot be read: Is a directory; name a configuration with -c FILE "
                                 "or $AGENT_BRIDGE_CONFIG");
 }
@@ -72,14 +73,14 @@ static void test_load_file_that_cannot_be_read_said(void **state)
 static void test_load_file_size_at_the_limit(void **state)
 {
     (void)state;
-    for (int extra = -1; extra <= 1; extra++) {
-        char *hashes = repeat_new('#', (size_t)((int)AB_CONFIG_FILE_MAX + extra) - strlen(MINIMAL));
+    for (size_t size = AB_CONFIG_FILE_MAX - 1; size <= AB_CONFIG_FILE_MAX + 1; size++) {
+        char *hashes = repeat_new('#', size - strlen(MINIMAL));
         char *text = text_new("%s%s", MINIMAL, hashes);
         char *path = temporary_file_new(text, strlen(text));
         ab_findings_t findings;
         ab_config_t *config = ab_config_load(path, NULL, &findings);
-        assert_true((config != NULL) == (extra <= 0));
-        if (extra > 0) {
+        assert_true((config != NULL) == (size <= AB_CONFIG_FILE_MAX));
+        if (size > AB_CONFIG_FILE_MAX) {
             assert_string_equal(findings.items[0].message,
                                 "larger than 1048576 bytes, the most that is read");
         }

@@ -11,7 +11,9 @@
 #include "bridge/config/memory.h"
 #include "tests/unit/config/support.h"
 
-/* The linker sends the allocations of ab_config through these (-Wl,--wrap); libyaml keeps its own. */
+/* The linker sends the allocations of ab_config through these (-Wl,--wrap); libyaml keeps its own.
+ */
+/* NOLINTBEGIN(readability-identifier-naming): the linker gives the names */
 void *__real_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__real_malloc(size_t size);
@@ -34,10 +36,12 @@ void *__wrap_malloc(size_t size)
 {
     return may_allocate() ? __real_malloc(size) : NULL;
 }
+/* NOLINTEND(readability-identifier-naming) */
 
-static const char text[] = MINIMAL "    on_key_mismatch: ignore\n"
-                                   "consumer: {client.id: 'x${T_NAME:-y}', sasl.password: env:T_SECRET}\n"
-                                   "errors: {quarantine: q}\n";
+static const char text[] =
+    MINIMAL "    on_key_mismatch: ignore\n"
+            "consumer: {client.id: 'x${T_NAME:-y}', sasl.password: env:T_SECRET}\n"
+            "errors: {quarantine: q}\n";
 
 static void test_memory_pieces_zeroed_and_aligned(void **state)
 {

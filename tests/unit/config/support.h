@@ -30,8 +30,8 @@ char *repeat_new(char letter, size_t count);
 /** format and its arguments as text. The caller frees it. */
 char *text_new(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** Writes a file with these bytes into the folder for temporary files and returns its absolute path.
- *  The caller unlinks and frees it. */
+/** Writes a file with these bytes into the folder for temporary files and returns its absolute
+ * path. The caller unlinks and frees it. */
 char *temporary_file_new(const void *bytes, size_t size);
 
 #endif

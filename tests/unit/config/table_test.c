@@ -171,21 +171,48 @@ static void test_table_owned_properties_exact_and_families(void **state)
 {
     (void)state;
     static const char *const owned[] = {
-        "group.id", "transactional.id", "group.instance.id", "isolation.level",
-        "enable.auto.commit", "enable.auto.offset.store", "auto.offset.reset",
-        "enable.partition.eof", "partition.assignment.strategy", "partitioner",
-        "queuing.strategy", "max.in.flight", "max.in.flight.requests.per.connection",
-        "allow.auto.create.topics", "message.max.bytes", "batch.size", "socket.nagle.disable",
-        "transaction.timeout.ms", "enable.idempotence", "acks", "dr_cb", "dr_msg_cb",
-        "rebalance_cb", "metadata.broker.list",
+        "group.id",
+        "transactional.id",
+        "group.instance.id",
+        "isolation.level",
+        "enable.auto.commit",
+        "enable.auto.offset.store",
+        "auto.offset.reset",
+        "enable.partition.eof",
+        "partition.assignment.strategy",
+        "partitioner",
+        "queuing.strategy",
+        "max.in.flight",
+        "max.in.flight.requests.per.connection",
+        "allow.auto.create.topics",
+        "message.max.bytes",
+        "batch.size",
+        "socket.nagle.disable",
+        "transaction.timeout.ms",
+        "enable.idempotence",
+        "acks",
+        "dr_cb",
+        "dr_msg_cb",
+        "rebalance_cb",
+        "metadata.broker.list",
     };
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++) {
         assert_non_null(ab_owned_find(owned[i]));
     }
     static const char *const free_ones[] = {
-        "bootstrap.servers", "client.id", "sasl.password", "group.id.x", "linger.ms", "debug",
-        "compression.type", "enable.ssl.certificate.verification", "batch.num.messages", "cb",
-        "statistics.interval.ms", "_c", "",
+        "bootstrap.servers",
+        "client.id",
+        "sasl.password",
+        "group.id.x",
+        "linger.ms",
+        "debug",
+        "compression.type",
+        "enable.ssl.certificate.verification",
+        "batch.num.messages",
+        "cb",
+        "statistics.interval.ms",
+        "_c",
+        "",
     };
     for (size_t i = 0; i < sizeof(free_ones) / sizeof(free_ones[0]); i++) {
         assert_null(ab_owned_find(free_ones[i]));

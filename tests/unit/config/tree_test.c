@@ -91,7 +91,8 @@ static void test_tree_block_style_kept_with_positions(void **state)
 static void test_tree_json_reads_as_yaml(void **state)
 {
     fixture_t *fixture = *state;
-    const ab_node_t *root = parse(fixture, "{\n\t\"a\": [1, true, null],\n\t\"b\":{\"c\":\"\\u00e9\\/\"}\n}\n");
+    const ab_node_t *root =
+        parse(fixture, "{\n\t\"a\": [1, true, null],\n\t\"b\":{\"c\":\"\\u00e9\\/\"}\n}\n");
     expect_printed(fixture, "");
     assert_int_equal(root->child->count, 3);
     assert_string_equal(root->child->child->next->text, "true");
@@ -114,8 +115,8 @@ static void test_tree_nulls_only_when_plain(void **state)
 static void test_tree_nothing_in_the_file_said(void **state)
 {
     fixture_t *fixture = *state;
-    static const char *const empty[] = {"", "\n\n", "# only a comment\n", "---\n", "--- ~\n...\n",
-                                        "\xef\xbb\xbf"};
+    static const char *const empty[] = {"",      "\n\n",         "# only a comment\n",
+                                        "---\n", "--- ~\n...\n", "\xef\xbb\xbf"};
     for (size_t i = 0; i < sizeof(empty) / sizeof(empty[0]); i++) {
         const ab_node_t *root = parse(fixture, empty[i]);
         assert_non_null(root);
@@ -128,7 +129,8 @@ static void test_tree_nothing_in_the_file_said(void **state)
 static void test_tree_byte_order_mark_skipped(void **state)
 {
     fixture_t *fixture = *state;
-    const ab_node_t *root = parse(fixture, "\xef\xbb\xbf" "a: 1\n");
+    const ab_node_t *root = parse(fixture, "\xef\xbb\xbf"
+                                           "a: 1\n");
     expect_printed(fixture, "");
     assert_string_equal(root->child->name, "a");
 }
@@ -223,7 +225,10 @@ static void test_tree_bytes_that_are_no_utf8_located(void **state)
                    "c:1:5: error: not UTF-8 text: control characters are not allowed\n");
     assert_null(parse_bytes(fixture, "a: \0b\n", 6));
     expect_printed(fixture, "c:1:4: error: not UTF-8 text: control characters are not allowed\n");
-    assert_null(parse_bytes(fixture, "\xff\xfe" "a\0:\0", 6)); /* UTF-16 */
+    assert_null(parse_bytes(fixture,
+                            "\xff\xfe"
+                            "a\0:\0",
+                            6)); /* UTF-16 */
     expect_printed(fixture, "c:1:1: error: not UTF-8 text: invalid leading UTF-8 octet\n");
 }
 
@@ -233,49 +238,55 @@ static void test_tree_syntax_errors_say_what_to_do(void **state)
     expect_refused(fixture, "a:\n\tb: 1\n",
                    "c:2:1: error: not YAML: a tab: YAML is indented with blanks; nothing behind it "
                    "was read\n");
-    expect_refused(fixture, "a: @x\n",
-                   "c:1:4: error: not YAML: a value that begins with @, ` or % needs quotes; nothing "
-                   "behind it was read\n");
-    expect_refused(fixture, "a: b: c\n",
-                   "c:1:5: error: not YAML: a second `: ` on this line, or wrong indentation above: "
-                   "put a value that holds `: ` in quotes; nothing behind it was read\n");
-    expect_refused(fixture, "a: 1\nb\nc: 2\n",
-                   "c:3:1: error: not YAML: a key needs a colon and a blank behind it, `key: value` "
-                   "(while scanning a simple key that begins on line 2); nothing behind it was read\n");
+    expect_refused(
+        fixture, "a: @x\n",
+        "c:1:4: error: not YAML: a value that begins with @, ` or % needs quotes; nothing "
+        "behind it was read\n");
+    expect_refused(
+        fixture, "a: b: c\n",
+        "c:1:5: error: not YAML: a second `: ` on this line, or wrong indentation above: "
+        "put a value that holds `: ` in quotes; nothing behind it was read\n");
+    expect_refused(
+        fixture, "a: 1\nb\nc: 2\n",
+        "c:3:1: error: not YAML: a key needs a colon and a blank behind it, `key: value` "
+        "(while scanning a simple key that begins on line 2); nothing behind it was read\n");
     expect_refused(fixture, "a: 'x\nb: 2\n",
                    "c:3:1: error: not YAML: a quote is opened and never closed (while scanning a "
                    "quoted scalar that begins on line 1); nothing behind it was read\n");
-    expect_refused(fixture, "a:\n  b: 1\n c: 2\n",
-                   "c:3:2: error: not YAML: no key where one was expected: keys of one mapping begin "
-                   "in the same column (while parsing a block mapping that begins on line 1); "
-                   "nothing behind it was read\n");
+    expect_refused(
+        fixture, "a:\n  b: 1\n c: 2\n",
+        "c:3:2: error: not YAML: no key where one was expected: keys of one mapping begin "
+        "in the same column (while parsing a block mapping that begins on line 1); "
+        "nothing behind it was read\n");
     expect_refused(fixture, "a:\n  - 1\n  b: 1\n",
                    "c:3:3: error: not YAML: no `- ` where one was expected: members of one list "
                    "begin in the same column (while parsing a block collection that begins on line "
                    "2); nothing behind it was read\n");
-    expect_refused(fixture, "a: [1, 2\n",
-                   "c:2:1: error: not YAML: no `,` or `]` where one was expected: inside […] a value "
-                   "with ${VAR} needs quotes (while parsing a flow sequence that begins on line 1); "
-                   "nothing behind it was read\n");
-    expect_refused(fixture, "a: {b: ${X}, c: 1}\n",
-                   "c:1:9: error: not YAML: no `,` or `}` where one was expected: inside {…} a value "
-                   "with ${VAR} needs quotes; nothing behind it was read\n");
+    expect_refused(
+        fixture, "a: [1, 2\n",
+        "c:2:1: error: not YAML: no `,` or `]` where one was expected: inside […] a value "
+        "with ${VAR} needs quotes (while parsing a flow sequence that begins on line 1); "
+        "nothing behind it was read\n");
+    expect_refused(
+        fixture, "a: {b: ${X}, c: 1}\n",
+        "c:1:9: error: not YAML: no `,` or `}` where one was expected: inside {…} a value "
+        "with ${VAR} needs quotes; nothing behind it was read\n");
 }
 
 static void test_tree_depth_at_the_limit(void **state)
 {
     fixture_t *fixture = *state;
-    for (int extra = -1; extra <= 1; extra++) {
-        size_t depth = (size_t)((int)AB_CONFIG_DEPTH_MAX + extra);
+    for (size_t depth = AB_CONFIG_DEPTH_MAX - 1; depth <= AB_CONFIG_DEPTH_MAX + 1; depth++) {
         char *open = repeat_new('[', depth), *close = repeat_new(']', depth);
         char *text = text_new("%s%s", open, close);
-        if (extra <= 0) {
+        if (depth <= AB_CONFIG_DEPTH_MAX) {
             assert_non_null(parse(fixture, text));
             expect_printed(fixture, "");
         } else {
-            expect_refused(fixture, text,
-                           "c:1:17: error: [0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0]: nested "
-                           "more than 16 deep; nothing behind it was read\n");
+            expect_refused(
+                fixture, text,
+                "c:1:17: error: [0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0]: nested "
+                "more than 16 deep; nothing behind it was read\n");
         }
         free(text);
         free(open);
@@ -295,20 +306,20 @@ static void test_tree_very_deep_nesting_refused_quickly(void **state)
 static void test_tree_values_at_the_limit(void **state)
 {
     fixture_t *fixture = *state;
-    for (int extra = -1; extra <= 1; extra++) {
-        /* The list itself is a value too. */
-        size_t count = (size_t)((int)AB_CONFIG_NODES_MAX + extra) - 1;
-        char *text = malloc(2 * count + 2);
+    for (size_t count = AB_CONFIG_NODES_MAX - 1; count <= AB_CONFIG_NODES_MAX + 1; count++) {
+        size_t members = count - 1; /* the list itself is a value too */
+        char *text = malloc(2 * members + 2);
         assert_non_null(text);
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < members; i++) {
             text[2 * i] = i == 0 ? '[' : ',';
             text[2 * i + 1] = 'x';
         }
-        strcpy(text + 2 * count, "]");
+        text[2 * members] = ']';
+        text[2 * members + 1] = '\0';
         const ab_node_t *root = parse(fixture, text);
-        if (extra <= 0) {
+        if (count <= AB_CONFIG_NODES_MAX) {
             assert_non_null(root);
-            assert_int_equal(root->count, count);
+            assert_int_equal(root->count, members);
         } else {
             assert_null(root);
             expect_printed(fixture, "c:1:131072: error: [65535]: the file holds more than 65536 "
@@ -321,20 +332,21 @@ static void test_tree_values_at_the_limit(void **state)
 static void test_tree_keys_of_one_mapping_at_the_limit(void **state)
 {
     fixture_t *fixture = *state;
-    for (int extra = -1; extra <= 1; extra++) {
+    for (size_t count = AB_CONFIG_KEYS_MAX - 1; count <= AB_CONFIG_KEYS_MAX + 1; count++) {
         char *text = NULL;
-        size_t size;
-        FILE *out = open_memstream(&text, &size);
-        for (int i = 0; i < (int)AB_CONFIG_KEYS_MAX + extra; i++) {
-            fprintf(out, "k%d: 1\n", i);
+        size_t text_size;
+        FILE *out = open_memstream(&text, &text_size);
+        for (size_t i = 0; i < count; i++) {
+            fprintf(out, "k%zu: 1\n", i);
         }
         assert_int_equal(fclose(out), 0);
-        if (extra <= 0) {
+        if (count <= AB_CONFIG_KEYS_MAX) {
             assert_non_null(parse(fixture, text));
             expect_printed(fixture, "");
         } else {
-            expect_refused(fixture, text, "c:1025:1: error: k1024: more than 1024 keys in one "
-                                          "mapping\n");
+            expect_refused(fixture, text,
+                           "c:1025:1: error: k1024: more than 1024 keys in one "
+                           "mapping\n");
         }
         free(text);
     }
@@ -343,15 +355,15 @@ static void test_tree_keys_of_one_mapping_at_the_limit(void **state)
 static void test_tree_value_length_at_the_limit(void **state)
 {
     fixture_t *fixture = *state;
-    for (int extra = -1; extra <= 1; extra++) {
-        char *value = repeat_new('v', (size_t)((int)AB_CONFIG_VALUE_MAX + extra));
+    for (size_t size = AB_CONFIG_VALUE_MAX - 1; size <= AB_CONFIG_VALUE_MAX + 1; size++) {
+        char *value = repeat_new('v', size);
         char *text = text_new("a: %s\nb: 2\n", value);
         const ab_node_t *root = parse(fixture, text);
         assert_non_null(root);
-        expect_printed(fixture, extra <= 0
+        expect_printed(fixture, size <= AB_CONFIG_VALUE_MAX
                                     ? ""
                                     : "c:1:4: error: a: the value is longer than 65536 bytes\n");
-        assert_string_equal(root->child->text, extra <= 0 ? value : "");
+        assert_string_equal(root->child->text, size <= AB_CONFIG_VALUE_MAX ? value : "");
         assert_string_equal(root->child->next->text, "2");
         free(text);
         free(value);

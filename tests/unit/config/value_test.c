@@ -63,9 +63,21 @@ static void test_value_durations_with_every_unit_in_ms(void **state)
 static void test_value_numbers_not_in_form_refused(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"",      "8",     "8MB",    "8mib", "8 MiB", "-8MiB", "+8MiB",
-                                      "8.5MiB", "MiB",  "08MiB",  "8MiBx", "0x8MiB", "8MiB ",
-                                      "18446744073709551616B", "99999999999999999999MiB"};
+    static const char *const bad[] = {"",
+                                      "8",
+                                      "8MB",
+                                      "8mib",
+                                      "8 MiB",
+                                      "-8MiB",
+                                      "+8MiB",
+                                      "8.5MiB",
+                                      "MiB",
+                                      "08MiB",
+                                      "8MiBx",
+                                      "0x8MiB",
+                                      "8MiB ",
+                                      "18446744073709551616B",
+                                      "99999999999999999999MiB"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         char *message = text_new("expected a size, a whole number with B, KiB, MiB or GiB, such as "
                                  "8MiB, found `%s`",
@@ -73,8 +85,9 @@ static void test_value_numbers_not_in_form_refused(void **state)
         refuse_value("memory.per_lane", bad[i], message);
         free(message);
     }
-    refuse_value("shutdown.timeout", "20",
-                 "expected a duration, a whole number with ms, s, m or h, such as 100ms, found `20`");
+    refuse_value(
+        "shutdown.timeout", "20",
+        "expected a duration, a whole number with ms, s, m or h, such as 100ms, found `20`");
     refuse_value("lanes", "four", "expected a whole number, found `four`");
     refuse_value("lanes", "1.0", "expected a whole number, found `1.0`");
     refuse_value("lanes", "04", "expected a whole number, found `04`");
@@ -163,7 +176,8 @@ static void test_value_topic_characters_as_kafka_allows(void **state)
     (void)state;
     assert_true(ab_topic_is_legal("aZ09._-"));
     assert_true(ab_topic_is_legal("..."));
-    static const char *const bad[] = {".", "..", "a b", "a/b", "a:b", "^a", "a*", "\xc3\xa9", "a\n"};
+    static const char *const bad[] = {".",  "..", "a b",      "a/b", "a:b",
+                                      "^a", "a*", "\xc3\xa9", "a\n"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_false(ab_topic_is_legal(bad[i]));
     }
@@ -201,9 +215,10 @@ static void test_value_names_bounded_and_plain(void **state)
     char *name = repeat_new('n', 201);
     assert_string_equal(read_value("instance", name + 1).text, name + 1);
     assert_string_equal(read_value("instance", name + 2).text, name + 2);
-    char *message = text_new("expected 1 to 200 letters, digits, dots, underscores or dashes, found "
-                             "`%.64s...`",
-                             name);
+    char *message =
+        text_new("expected 1 to 200 letters, digits, dots, underscores or dashes, found "
+                 "`%.64s...`",
+                 name);
     refuse_value("instance", name, message);
     refuse_value("group", "",
                  "expected 1 to 249 letters, digits, dots, underscores or dashes, found ``");
@@ -227,7 +242,8 @@ static void test_value_routes_topic_or_word(void **state)
     assert_null(value.text);
     assert_int_equal(read_value("sources[].routes.unknown_variant", "dead_letter").route,
                      AB_ROUTE_DEAD_LETTER);
-    assert_int_equal(read_value("sources[].routes.unknown_variant", "future").route, AB_ROUTE_TOPIC);
+    assert_int_equal(read_value("sources[].routes.unknown_variant", "future").route,
+                     AB_ROUTE_TOPIC);
     refuse_value("sources[].routes.unknown_variant", "drop",
                  "expected the name of a topic (1 to 249 letters, digits, dots, underscores or "
                  "dashes) or dead_letter, found `drop`");
@@ -244,8 +260,7 @@ static void test_value_words_of_later_versions_refused_as_such(void **state)
                  "these records, dead_letter or drop");
     refuse_value("delivery.guarantee", "at_least_once",
                  "`at_least_once` is not in this version: expected exactly_once");
-    refuse_value("sources[].type", "intent",
-                 "`intent` is not in this version: expected envelope");
+    refuse_value("sources[].type", "intent", "`intent` is not in this version: expected envelope");
 }
 
 static void test_value_words_numbered_in_their_order(void **state)
@@ -276,9 +291,10 @@ static void test_value_start_word_or_time(void **state)
     ab_value_t value = read_value("sources[].start", "2026-01-31T00:00:00Z");
     assert_int_equal(value.start, AB_START_TIME);
     assert_int_equal(value.start_time_ms, 1769817600000);
-    refuse_value("sources[].start", "2026-01-31",
-                 "expected earliest, latest, committed, or a time since 1970 with its zone, such as "
-                 "2026-01-31T00:00:00Z, found `2026-01-31`");
+    refuse_value(
+        "sources[].start", "2026-01-31",
+        "expected earliest, latest, committed, or a time since 1970 with its zone, such as "
+        "2026-01-31T00:00:00Z, found `2026-01-31`");
 }
 
 static void test_value_times_of_rfc3339_read(void **state)
