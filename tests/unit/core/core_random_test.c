@@ -15,7 +15,7 @@
 #include "tests/unit/core/letter.h"
 #include "tests/unit/core/wire.h"
 
-#define ROUNDS    30000u
+#define ROUNDS    10000u
 #define SEED      UINT64_C(0x9e3779b97f4a7c15)
 #define BYTES_MAX 2000u
 
