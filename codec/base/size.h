@@ -7,7 +7,12 @@
 /** Adds b to *sum. Returns false, and leaves *sum, when the result does not fit. */
 static inline bool aw__size_add(size_t *sum, size_t b)
 {
-    return !__builtin_add_overflow(*sum, b, sum);
+    size_t result;
+    if (__builtin_add_overflow(*sum, b, &result)) {
+        return false;
+    }
+    *sum = result;
+    return true;
 }
 
 /** Multiplies. Returns false, and leaves *ret_product, when the result does not fit. */
