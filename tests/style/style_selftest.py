@@ -185,6 +185,9 @@ class TestsTest(Planted):
         self.expect("tests", "a_test.c: not in", "test_b.py: not in")
         self.plant("tests/unit/CMakeLists.txt", "f(SOURCES a_test.c)\ng(${X}/test_b.py)\n")
         self.expect("tests")
+        self.plant("tests/unit/CMakeLists.txt",
+                   "foreach(u b a)\n  f(SOURCES ${u}_test.c)\nendforeach()\ng(test_b.py)\n")
+        self.expect("tests")
 
     def test_tests_badly_named_found(self):
         self.plant("tests/unit/CMakeLists.txt", "f(SOURCES a_test.c)\n")
