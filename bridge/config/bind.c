@@ -151,7 +151,7 @@ static void bind_property(const ab_node_t *node, ab_config_memory_t *memory, boo
                                      "keep it out");
         }
         properties->items[properties->count++] =
-            (ab_property_t){(char *)name, (char *)value, node->name_line, node->name_column};
+            (ab_property_t){name, value, node->name_line, node->name_column};
     }
 }
 
@@ -408,11 +408,22 @@ static void spread_errors(const binder_t *binder)
     }
 }
 
+/* How many sources bind_sources() can come to. */
+static size_t count_sources(const ab_node_t *root)
+{
+    for (const ab_node_t *child = root->child; child != NULL; child = child->next) {
+        if (root->kind == AB_NODE_MAP && strcmp(child->name, "sources") == 0) {
+            return child->count <= AB_CONFIG_SOURCES_MAX ? child->count : 0;
+        }
+    }
+    return 0;
+}
+
 int ab_config_bind(ab_config_t *config, ab_config_memory_t *memory, const ab_node_t *root,
                    ab_config_memory_t *scratch, ab_findings_t *findings, ab_written_t **ret_written)
 {
     ab_written_t *written =
-        ab_config_memory_alloc(scratch, (1 + AB_CONFIG_SOURCES_MAX) * sizeof(*written));
+        ab_config_memory_alloc(scratch, (1 + count_sources(root)) * sizeof(*written));
     if (written == NULL) {
         return -1;
     }

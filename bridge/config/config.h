@@ -22,9 +22,9 @@
 
 /** One librdkafka property as written under kafka:, consumer: or producer:. */
 typedef struct ab_property {
-    char *name;
-    char *value;   /* resolved: ${…} expanded, file: and env: read; never print it */
-    unsigned line; /* in the config file */
+    const char *name;
+    const char *value; /* resolved: ${…} expanded, file: and env: read; never print it */
+    unsigned line;     /* in the config file */
     unsigned column;
 } ab_property_t;
 

@@ -32,7 +32,7 @@ static const char *finish(ab_config_memory_t *memory, growing_t *growing, bool g
     } else if (good) {
         text = ab_config_memory_text(memory, growing->bytes, growing->size);
     }
-    explicit_bzero(growing->bytes, sizeof(growing->bytes));
+    explicit_bzero(growing->bytes, growing->size);
     return text;
 }
 
@@ -194,7 +194,7 @@ static const char *resolve_file(ab_config_memory_t *memory, const char *text,
     } else {
         value = ab_config_memory_text(memory, growing.bytes, growing.size);
     }
-    explicit_bzero(growing.bytes, sizeof(growing.bytes));
+    explicit_bzero(growing.bytes, size > 0 ? (size_t)size : 0);
     return value;
 }
 

@@ -8,7 +8,7 @@
 
 #include "tests/unit/config/support.h"
 
-#define ROUNDS   20000u
+#define ROUNDS   8000u
 #define TEXT_MAX 4096u
 #define SECRET   "Hunter2Hunter2"
 
