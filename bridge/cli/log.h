@@ -54,7 +54,7 @@ void ab_log_free(ab_log_t *log);
 ab_sink_t ab_log_sink(ab_log_t *log);
 
 /** Writes one event; an ab_event_fn whose opaque is the log. */
-void ab_log_emit(void *log, ab_level_t level, const char *event, const char *message,
+void ab_log_emit(void *opaque, ab_level_t level, const char *event, const char *message,
                  const ab_field_t *fields, unsigned field_count);
 
 /** Tells how many dead letters were held back where the ten seconds are over. Call it every

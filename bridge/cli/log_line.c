@@ -152,8 +152,9 @@ static void put_text(text_line_t *out, const char *text)
 static void put_clean(text_line_t *out, const char *text, size_t max)
 {
     char clean[AB_LOG_MESSAGE_MAX + 1];
+    size_t size = ab_text_clean(aw_span_text_view(text), clean, max + 1);
 
-    put(out, clean, ab_text_clean(aw_span_text_view(text), clean, max + 1));
+    put(out, clean, size);
 }
 
 /** A value, in quotes where a reader would otherwise split it. */
@@ -179,6 +180,7 @@ static void put_value(text_line_t *out, const char *text)
 static void put_field(text_line_t *out, const ab_field_t *field)
 {
     char number[AB_DECIMAL_MAX];
+    size_t size;
 
     if (field->kind == AB_FIELD_TEXT && field->text == NULL) {
         return;
@@ -191,7 +193,8 @@ static void put_field(text_line_t *out, const ab_field_t *field)
         put_value(out, field->text);
         break;
     case AB_FIELD_NUMBER:
-        put(out, number, ab_text_decimal(field->number, number));
+        size = ab_text_decimal(field->number, number);
+        put(out, number, size);
         break;
     case AB_FIELD_FLAG:
         put_text(out, field->number != 0 ? "true" : "false");

@@ -19,7 +19,7 @@ static int number_of(int argc, char **argv, const char *name, int otherwise)
 {
     for (int i = 1; i < argc; i++) {
         if (strncmp(argv[i], name, strlen(name)) == 0 && argv[i][strlen(name)] == '=') {
-            return atoi(argv[i] + strlen(name) + 1);
+            return (int)strtol(argv[i] + strlen(name) + 1, NULL, 10);
         }
     }
     return otherwise;

@@ -341,7 +341,7 @@ static void test_reader_that_stands_still_loses_lines_and_is_told(void **state)
     assert_true(size > 0);
     text[size] = '\0';
     assert_int_equal(count_of(text, "\"lost_lines\""), 1);
-    assert_int_equal(atoi(strstr(text, "\"lost_lines\":") + strlen("\"lost_lines\":")),
+    assert_int_equal(strtol(strstr(text, "\"lost_lines\":") + strlen("\"lost_lines\":"), NULL, 10),
                      500 - lines);
     ab_log_free(log);
     (void)close(ends[0]);

@@ -16,6 +16,7 @@
 
 /* The linker puts these in the place of the allocator for everything that is linked statically: all
  * of codec and core. OpenSSL allocates in its own library for the time of a hash. */
+/* NOLINTBEGIN(readability-identifier-naming): the names are the linker's */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *memory, size_t size);
@@ -42,6 +43,8 @@ void *__wrap_realloc(void *memory, size_t size)
     allocations++;
     return __real_realloc(memory, size);
 }
+
+/* NOLINTEND(readability-identifier-naming) */
 
 static const ab_policy_t POLICY = {
     .topic = "agents.in",

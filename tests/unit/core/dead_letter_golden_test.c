@@ -30,10 +30,11 @@ static aw_span_t bytes_of(const json_t *hex)
     bytes = malloc(size + 1);
     assert_non_null(bytes);
     for (size_t i = 0; i < size; i++) {
-        unsigned byte;
+        const char digits[] = {text[2 * i], text[2 * i + 1], '\0'};
+        char *end;
 
-        assert_int_equal(sscanf(text + 2 * i, "%2x", &byte), 1);
-        bytes[i] = (uint8_t)byte;
+        bytes[i] = (uint8_t)strtoul(digits, &end, 16);
+        assert_ptr_equal(end, digits + 2);
     }
     return aw_span_view(bytes, size);
 }
@@ -122,9 +123,8 @@ static void assert_letter(const ab_letter_t *letter, const json_t *expected, aw_
     const json_t *headers = json_object_get(expected, "headers");
 
     assert_span_text(letter_view(letter, arena).detail, text_of(expected, "detail"));
-    assert_true((letter->key.data == NULL) == (key.data == NULL));
-    assert_true(aw_span_equal(letter->key, key));
-    assert_true(aw_span_equal(letter->value, value));
+    assert_same_span(letter->key, key);
+    assert_same_span(letter->value, value);
     assert_int_equal(letter->header_count, json_array_size(headers));
     for (size_t i = 0; i < letter->header_count; i++) {
         const json_t *header = json_array_get(headers, i);

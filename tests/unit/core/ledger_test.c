@@ -54,8 +54,8 @@ static void test_ledger_keyless_counts_what_was_routed_only(void **state)
 static void test_ledger_add_sums_every_member(void **state)
 {
     /* Every member is a uint64_t, so each can be reached by its place, also one added later. */
-    ab_ledger_t a;
-    ab_ledger_t b;
+    ab_ledger_t a = {0};
+    ab_ledger_t b = {0};
     uint64_t *a_words = (uint64_t *)&a;
     uint64_t *b_words = (uint64_t *)&b;
 

@@ -19,6 +19,8 @@ letter_view_t letter_view(const ab_letter_t *letter, aw_arena_t *arena);
 /** Bytes of key, value and headers. */
 size_t letter_size(const ab_letter_t *letter);
 
+/** Both absent, or the same bytes. */
+void assert_same_span(aw_span_t a, aw_span_t b);
 void assert_span_text(aw_span_t span, const char *text);
 void assert_header(const ab_letter_t *letter, size_t index, const char *name, const char *text);
 void assert_letters_equal(const ab_letter_t *a, const ab_letter_t *b);

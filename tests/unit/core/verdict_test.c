@@ -35,16 +35,22 @@ static ab_record_t record_of(aw_span_t value)
                          .value = value};
 }
 
-/** An envelope with key and time and, unless field is 0, one payload. */
-static wire_t envelope(uint32_t field, const wire_t *payload)
+/** An envelope with key and time, and no payload. */
+static wire_t empty_envelope(void)
 {
     wire_t wire = {.size = 0};
 
     wire_text(&wire, 1, KEY);
     wire_number(&wire, 2, EVENT_TIME);
-    if (field != 0) {
-        wire_message(&wire, field, payload);
-    }
+    return wire;
+}
+
+/** The same with one payload. */
+static wire_t envelope(uint32_t field, const wire_t *payload)
+{
+    wire_t wire = empty_envelope();
+
+    wire_message(&wire, field, payload);
     return wire;
 }
 
@@ -246,7 +252,7 @@ static void test_verdict_future_variant_goes_where_the_policy_says(void **state)
 
 static void test_verdict_known_number_of_another_wire_type_is_no_future_variant(void **state)
 {
-    wire_t wire = envelope(0, NULL);
+    wire_t wire = empty_envelope();
     ab_record_t record;
     ab_verdict_t verdict;
 
