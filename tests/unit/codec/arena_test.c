@@ -143,30 +143,30 @@ static void test_arena_growing_rounds_keep_memory_in_proportion(void **state)
 static void test_arena_refused_memory_is_no_limit_and_passes(void **state)
 {
     (void)state;
-    aw_test_malloc_refuses = true;
+    aw_test_malloc_allowed = 0;
     assert_null(aw_arena_new(0));
-    aw_test_malloc_refuses = false;
+    aw_test_malloc_allowed = SIZE_MAX;
 
     aw_arena_t *arena = aw_arena_new(1u << 30);
     assert_non_null(arena);
-    aw_test_malloc_refuses = true;
+    aw_test_malloc_allowed = 0;
     assert_null(aw_arena_alloc(arena, 16));
     assert_int_equal(aw_arena_limited(arena), 0);
-    aw_test_malloc_refuses = false;
+    aw_test_malloc_allowed = SIZE_MAX;
     uint8_t *first = aw_arena_alloc(arena, AW__ARENA_BLOCK_MIN);
     assert_non_null(first);
-    aw_test_malloc_refuses = true;
+    aw_test_malloc_allowed = 0;
     assert_null(aw_arena_alloc(arena, AW__ARENA_BLOCK_MIN));
     assert_int_equal(aw_arena_limited(arena), 0);
     memset(first, 1, AW__ARENA_BLOCK_MIN);
-    aw_test_malloc_refuses = false;
+    aw_test_malloc_allowed = SIZE_MAX;
 
     /* A reset that cannot get one block for all goes on with what it has. */
     assert_non_null(aw_arena_alloc(arena, 5 * AW__ARENA_BLOCK_MIN));
-    aw_test_malloc_refuses = true;
+    aw_test_malloc_allowed = 0;
     aw_arena_reset(arena);
     assert_non_null(aw_arena_alloc(arena, 5 * AW__ARENA_BLOCK_MIN));
-    aw_test_malloc_refuses = false;
+    aw_test_malloc_allowed = SIZE_MAX;
     aw_arena_free(arena);
 }
 

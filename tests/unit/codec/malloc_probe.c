@@ -5,7 +5,7 @@
 
 size_t aw_test_malloc_calls;
 size_t aw_test_malloc_bytes;
-bool aw_test_malloc_refuses;
+size_t aw_test_malloc_allowed = SIZE_MAX;
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -13,6 +13,18 @@ void __real_free(void *pointer);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void __wrap_free(void *pointer);
+
+static int is_allowed(void)
+{
+    if (aw_test_malloc_allowed == SIZE_MAX) {
+        return 1;
+    }
+    if (aw_test_malloc_allowed == 0) {
+        return 0;
+    }
+    aw_test_malloc_allowed--;
+    return 1;
+}
 
 static void *counted(void *pointer)
 {
@@ -23,12 +35,12 @@ static void *counted(void *pointer)
 
 void *__wrap_malloc(size_t size)
 {
-    return counted(aw_test_malloc_refuses ? NULL : __real_malloc(size));
+    return counted(is_allowed() ? __real_malloc(size) : NULL);
 }
 
 void *__wrap_calloc(size_t count, size_t size)
 {
-    return counted(aw_test_malloc_refuses ? NULL : __real_calloc(count, size));
+    return counted(is_allowed() ? __real_calloc(count, size) : NULL);
 }
 
 void __wrap_free(void *pointer)

@@ -1,0 +1,83 @@
+/* The agents' own corpus, read where it lies. Registered only where it is there;
+ * $AW_UPSTREAM_GOLDEN says where. */
+#include "tests/unit/codec/support.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct {
+    const char *prefix;
+    aw_message_type_t type;
+} NAMES[] = {
+    {"agent_envelope", AW_MESSAGE_AGENT_ENVELOPE}, {"continuation", AW_MESSAGE_CONTINUATION},
+    {"llm_cache_blob", AW_MESSAGE_LLM_CACHE_BLOB}, {"memory_blob", AW_MESSAGE_MEMORY_BLOB},
+    {"state_snapshot", AW_MESSAGE_STATE_SNAPSHOT}, {"tool_intent", AW_MESSAGE_TOOL_INTENT},
+    {"tool_result", AW_MESSAGE_TOOL_RESULT},       {"trace_event", AW_MESSAGE_TRACE_EVENT},
+};
+
+static aw_message_type_t type_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+        if (strncmp(name, NAMES[i].prefix, strlen(NAMES[i].prefix)) == 0) {
+            return NAMES[i].type;
+        }
+    }
+    fail_msg("%s: no message of that name", name);
+    return AW_MESSAGE_COUNT;
+}
+
+static aw_span_t read_file(const char *folder, const char *name, uint8_t *buffer, size_t capacity)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    const size_t size = fread(buffer, 1, capacity, file);
+    fclose(file);
+    assert_in_range(size, 1, capacity - 1);
+    return (aw_span_t){buffer, size};
+}
+
+static void check_file(const char *folder, const char *name)
+{
+    static uint8_t buffer[64 * 1024];
+    const aw_span_t input = read_file(folder, name, buffer, sizeof buffer);
+    aw_arena_t *arena = aw_arena_new(0);
+    assert_non_null(arena);
+    const aw_message_t *message = aw_test_decode(type_of(name), aw_test_guarded(input), arena);
+    aw_span_t bytes = AW_SPAN_NULL;
+    assert_int_equal(aw_message_encode(message, arena, &bytes), AW_OK);
+    assert_int_equal(bytes.size, input.size);
+    assert_memory_equal(bytes.data, input.data, input.size);
+    const bool has_future_field = strstr(name, "future_field") != NULL;
+    assert_int_equal(aw_message_unknown_size(message) > 0, has_future_field);
+    aw_arena_free(arena);
+}
+
+static void test_upstream_every_message_encodes_to_the_bytes_it_came_from(void **state)
+{
+    (void)state;
+    const char *folder = getenv("AW_UPSTREAM_GOLDEN");
+    assert_non_null(folder);
+    DIR *listing = opendir(folder);
+    assert_non_null(listing);
+    unsigned checked = 0;
+    for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
+        const size_t length = strlen(entry->d_name);
+        if (length > 4 && strcmp(entry->d_name + length - 4, ".bin") == 0) {
+            check_file(folder, entry->d_name);
+            checked++;
+        }
+    }
+    closedir(listing);
+    assert_int_equal(checked, 14);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_upstream_every_message_encodes_to_the_bytes_it_came_from),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
