@@ -236,6 +236,13 @@ int ab_client_commit(ab_client_t *client, const char *group, const char *topic, 
     return 0;
 }
 
+/* ---- partitions ---- */
+
+int32_t ab_client_partition_of_key(aw_span_t key, int32_t count)
+{
+    return rd_kafka_msg_partitioner_murmur2(NULL, key.data, key.size, count, NULL, NULL);
+}
+
 /* ---- reading ---- */
 
 void ab_records_free(ab_records_t *records)
@@ -248,14 +255,10 @@ void ab_records_free(ab_records_t *records)
     free(records);
 }
 
-size_t ab_records_count(const ab_records_t *records)
+const ab_full_record_t *ab_records_view(const ab_records_t *records, size_t *ret_count)
 {
-    return records->count;
-}
-
-const ab_full_record_t *ab_records_view(const ab_records_t *records, size_t index)
-{
-    return &records->items[index];
+    *ret_count = records->count;
+    return records->items;
 }
 
 static ab_records_t *new_records(void)

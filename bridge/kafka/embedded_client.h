@@ -49,13 +49,16 @@ int ab_client_commit(ab_client_t *client, const char *group, const char *topic, 
 int ab_client_read(ab_client_t *client, const char *topic, int timeout_ms,
                    ab_records_t **ret_records);
 
-/** How many records there are, and one of them: by partition, then by offset. They live as long as
- *  records does. */
-size_t ab_records_count(const ab_records_t *records);
-const ab_full_record_t *ab_records_view(const ab_records_t *records, size_t index);
+/** The records, by partition and then by offset, and how many they are. They live as long as
+ * records does. */
+const ab_full_record_t *ab_records_view(const ab_records_t *records, size_t *ret_count);
 
 /** Takes NULL. */
 void ab_records_free(ab_records_t *records);
+
+/** The partition that librdkafka's own murmur2 picks for a key: not the relay's, so that the two
+ * can be held against each other. count is at least 1. */
+int32_t ab_client_partition_of_key(aw_span_t key, int32_t count);
 
 /** Waits for nothing: what was not flushed may be lost. Takes NULL. */
 void ab_client_free(ab_client_t *client);
