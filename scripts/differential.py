@@ -5,8 +5,9 @@
 
 Every answer is compared as a whole line: verdict, variant, JSON and deterministic encoding with what
 protobuf 6.33.6 on upb says; reason, offset and field of refused bytes with tests/support/defects.py. A
-difference is printed with its input in hex; exit 1 when there was one. The same SEED gives the same
-inputs on every machine, whatever the number of jobs.
+difference is printed with its input in hex; exit 1 when there was one. The same SEED and the same
+golden/wire/v1, whose inputs are what is mutated, give the same inputs on every machine, whatever the number
+of jobs.
 
 --keep FILE writes the inputs, at most 2,000 short ones, that showed something no earlier one had: a
 field with a new kind of value, a reason at a new place. That is how golden/wire/v1/corpus.jsonl was made.

@@ -37,7 +37,7 @@ class Batch:
         if not line.endswith(b"\n"):
             self._process.stdout.close()
             raise BatchDied(f"agent-bridge ended with {self._process.wait()}")
-        return line[:-1].decode("utf-8")
+        return line[:-1].decode("utf-8", "backslashreplace")  # ill-formed is a difference
 
     def close(self):
         """Ends the input; whatever is still answered would be an answer too many."""

@@ -197,7 +197,7 @@ class Mutator:
         data = encode(nodes)
         if rng.random() < 0.25:
             data = self._bytes(data)
-        if name == "AgentEnvelope" and rng.random() < 0.02:
+        if name == "AgentEnvelope" and rng.random() < 0.04:
             data = self._frame(data)
         return name, data[:MAX_INPUT_BYTES]
 
