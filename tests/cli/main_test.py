@@ -31,7 +31,7 @@ class HelpTest(unittest.TestCase):
             done = run(option)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertTrue(done.stdout.startswith("Usage: agent-bridge VERB"))
-        self.assertLessEqual({"run", "lint", "inspect", "version"}, set(verbs()))
+        self.assertLessEqual({"run", "demo", "lint", "inspect", "version"}, set(verbs()))
 
     def test_help_of_each_verb_names_usage_and_exit_codes(self):
         for verb in verbs():
