@@ -12,13 +12,34 @@
 #include "bridge/cli/log_line.h"
 #include "bridge/core/record.h"
 
-/** Longest reason kept to tell accounts apart, NUL included; the registry's are far shorter. */
-#define REASON_MAX 48
+/** Longest first key kept to tell accounts apart, NUL included; reasons and facilities are far
+ *  shorter. */
+#define KEY_MAX 48
 
-/** What is held back of one reason and source. */
+/** An event that comes in storms: told once per pair of keys in AB_LOG_HOLD_MS. */
+typedef struct storm {
+    const char *event;
+    const char *keys[2]; /* the names of its two fields that tell accounts apart */
+    const char *held_event;
+    const char *held_message;
+} storm_t;
+
+static const storm_t storms[] = {
+    {"dead_letter",
+     {"reason", "source_topic"},
+     "dead_letters_held_back",
+     "more dead letters of this reason and source were not told one by one"},
+    {"librdkafka",
+     {"facility", "client"},
+     "librdkafka_held_back",
+     "more lines of this facility and client were not told one by one"},
+};
+
+/** What is held back of one storm and pair of keys. */
 typedef struct held {
-    char reason[REASON_MAX];
-    char topic[AB_TOPIC_MAX + 1];
+    const storm_t *storm; /* NULL: the shared account, not used yet */
+    char first[KEY_MAX];
+    char second[AB_TOPIC_MAX + 1];
     ab_level_t level;
     bool told; /* a line was written, at since_ms */
     int64_t since_ms;
@@ -137,39 +158,53 @@ static const char *text_field(const ab_field_t *fields, unsigned count, const ch
     return "";
 }
 
-/** The account of a reason and source; the shared one where no place is left. */
-static held_t *held_of(ab_log_t *log, const char *reason, const char *topic)
+/** The account of a pair of keys; the shared one where no place is left. */
+static held_t *held_of(ab_log_t *log, const storm_t *storm, const char *first, const char *second)
 {
     held_t *held;
 
     for (size_t i = 0; i < log->held_count; i++) {
         held = &log->held[i];
-        if (strncmp(held->reason, reason, REASON_MAX - 1) == 0 &&
-            strncmp(held->topic, topic, AB_TOPIC_MAX) == 0) {
+        if (held->storm == storm && strncmp(held->first, first, KEY_MAX - 1) == 0 &&
+            strncmp(held->second, second, AB_TOPIC_MAX) == 0) {
             return held;
         }
     }
     if (log->held_count == AB_LOG_HELD_MAX) {
-        return &log->held[AB_LOG_HELD_MAX];
+        held = &log->held[AB_LOG_HELD_MAX];
+        held->storm = storm;
+        return held;
     }
     held = &log->held[log->held_count++];
-    (void)memccpy(held->reason, reason, '\0', REASON_MAX - 1);
-    (void)memccpy(held->topic, topic, '\0', AB_TOPIC_MAX);
+    held->storm = storm;
+    (void)memccpy(held->first, first, '\0', KEY_MAX - 1);
+    (void)memccpy(held->second, second, '\0', AB_TOPIC_MAX);
     return held;
+}
+
+/** The storm an event belongs to, NULL for one that is always told. */
+static const storm_t *storm_of(const char *event)
+{
+    for (size_t i = 0; i < sizeof(storms) / sizeof(storms[0]); i++) {
+        if (strcmp(storms[i].event, event) == 0) {
+            return &storms[i];
+        }
+    }
+    return NULL;
 }
 
 /** True when the line is to be held back; else ret_before is how many were, and the time starts
  *  anew. */
-static bool hold_back(ab_log_t *log, ab_level_t level, const ab_field_t *fields, unsigned count,
+static bool hold_back(ab_log_t *log, const storm_t *storm, const ab_log_line_t *line,
                       uint64_t *ret_before)
 {
     int64_t now_ms = log->clock.monotonic_ms(log->clock.opaque);
-    held_t *held = held_of(log, text_field(fields, count, "reason"),
-                           text_field(fields, count, "source_topic"));
+    held_t *held = held_of(log, storm, text_field(line->fields, line->field_count, storm->keys[0]),
+                           text_field(line->fields, line->field_count, storm->keys[1]));
 
     if (held->told && now_ms - held->since_ms < AB_LOG_HOLD_MS) {
         held->count++;
-        held->level = level;
+        held->level = line->level;
         return true;
     }
     *ret_before = held->count;
@@ -188,14 +223,14 @@ void ab_log_emit(void *opaque, ab_level_t level, const char *event, const char *
                           .message = message,
                           .fields = fields,
                           .field_count = field_count};
+    const storm_t *storm = storm_of(event);
 
     assert(field_count <= AB_FIELDS_MAX);
     if (level > log->level) {
         return;
     }
     (void)pthread_mutex_lock(&log->mutex);
-    if (strcmp(event, "dead_letter") != 0 ||
-        !hold_back(log, level, fields, field_count, &line.held_back)) {
+    if (storm == NULL || !hold_back(log, storm, &line, &line.held_back)) {
         write_line(log, &line);
     }
     (void)pthread_mutex_unlock(&log->mutex);
@@ -205,13 +240,12 @@ void ab_log_emit(void *opaque, ab_level_t level, const char *event, const char *
 static void tell_held(ab_log_t *log, held_t *held)
 {
     const ab_field_t fields[] = {
-        AB_TEXT("reason", held->reason[0] != '\0' ? held->reason : NULL),
-        AB_TEXT("source_topic", held->topic[0] != '\0' ? held->topic : NULL),
+        AB_TEXT(held->storm->keys[0], held->first[0] != '\0' ? held->first : NULL),
+        AB_TEXT(held->storm->keys[1], held->second[0] != '\0' ? held->second : NULL),
     };
     ab_log_line_t line = {.level = held->level,
-                          .event = "dead_letters_held_back",
-                          .message = "more dead letters of this reason and source were not told "
-                                     "one by one",
+                          .event = held->storm->held_event,
+                          .message = held->storm->held_message,
                           .fields = fields,
                           .field_count = sizeof(fields) / sizeof(fields[0]),
                           .held_back = held->count};

@@ -25,9 +25,10 @@ typedef struct ab_log ab_log_t;
 #define AB_LOG_TEXT_MAX    512u
 /** Longest wait for a reader of the log that stands still. */
 #define AB_LOG_WAIT_MS 1000
-/** Dead letters are told at most once per reason and source in this time. */
+/** Dead letters are told at most once per reason and source in this time, librdkafka's own lines
+ *  once per facility and client. */
 #define AB_LOG_HOLD_MS 10000
-/** Most pairs of reason and source that are told apart; what is beyond shares one account. */
+/** Most such pairs that are told apart; what is beyond shares one account. */
 #define AB_LOG_HELD_MAX 512u
 
 /** Where the log takes the time from. */
@@ -57,7 +58,7 @@ ab_sink_t ab_log_sink(ab_log_t *log);
 void ab_log_emit(void *opaque, ab_level_t level, const char *event, const char *message,
                  const ab_field_t *fields, unsigned field_count);
 
-/** Tells how many dead letters were held back where the ten seconds are over. Call it every
+/** Tells how many lines were held back where the ten seconds are over. Call it every
  *  second. */
 void ab_log_tick(ab_log_t *log);
 

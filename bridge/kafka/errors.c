@@ -38,8 +38,8 @@ ab_action_t ab_error_of_produce(rd_kafka_resp_err_t err)
     case RD_KAFKA_RESP_ERR__FENCED:
         return AB_ACTION_FATAL;
     default:
-        /* _STATE (the transaction failed meanwhile), _UNKNOWN_PARTITION and _UNKNOWN_TOPIC (the topic
-         * changed under us): nothing of this transaction may stand. */
+        /* _STATE (the transaction failed meanwhile), _UNKNOWN_PARTITION and _UNKNOWN_TOPIC (the
+         * topic changed under us): nothing of this transaction may stand. */
         return AB_ACTION_ABORT;
     }
 }

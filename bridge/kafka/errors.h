@@ -11,9 +11,9 @@ typedef enum ab_action {
     AB_ACTION_ABORT,  /* abort the transaction, rewind to the committed offsets, go on */
     AB_ACTION_POISON, /* this one record is refused by this one output */
     AB_ACTION_GAP,    /* the offset asked for does not exist */
-    AB_ACTION_STOP,   /* the partition's data is damaged: it stands still until an operator decides */
-    AB_ACTION_LOG,    /* trouble of a broker or a topic: said, and waited out */
-    AB_ACTION_FATAL   /* the lane's handles are done for: built anew */
+    AB_ACTION_STOP, /* the partition's data is damaged: it stands still until an operator decides */
+    AB_ACTION_LOG,  /* trouble of a broker or a topic: said, and waited out */
+    AB_ACTION_FATAL /* the lane's handles are done for: built anew */
 } ab_action_t;
 
 /** Table (a): a transactional call's error. Does not destroy it. */
@@ -34,14 +34,15 @@ ab_action_t ab_error_of_consumer(rd_kafka_resp_err_t err);
 /** True for an error that says the login or an ACL is missing. */
 int ab_error_is_denied(rd_kafka_resp_err_t err);
 
-/** True for an error that says another process took over the transactional id or the group.instance.id. */
+/** True for an error that says another process took over the transactional id or the
+ * group.instance.id. */
 int ab_error_is_fenced(rd_kafka_resp_err_t err);
 
 /** True for an error that says nobody answered, or not the one who could: asking again may help. */
 int ab_error_is_unanswered(rd_kafka_resp_err_t err);
 
-/** The words of a dead letter for a record that an output refused: a closed set, the same for the same
- *  error, "the output topic refused the record" for any other. Static storage. */
+/** The words of a dead letter for a record that an output refused: a closed set, the same for the
+ * same error, "the output topic refused the record" for any other. Static storage. */
 const char *ab_error_refusal_text(rd_kafka_resp_err_t err);
 
 #endif

@@ -81,7 +81,8 @@ static int set_list(rd_kafka_conf_t *conf, const owned_t *list, size_t count, ch
     return 0;
 }
 
-#define SET_LIST(conf, list, text) set_list((conf), (list), sizeof(list) / sizeof((list)[0]), (text))
+#define SET_LIST(conf, list, text)                                                                 \
+    set_list((conf), (list), sizeof(list) / sizeof((list)[0]), (text))
 
 static int set_properties(rd_kafka_conf_t *conf, const ab_properties_t *properties, char *ret_text,
                           const ab_property_t **ret_property)
@@ -144,7 +145,8 @@ static int set_producer(rd_kafka_conf_t *conf, const ab_config_t *config,
 static long long prefetch_kbytes(const ab_config_t *config)
 {
     const uint64_t kbytes = config->memory_per_lane_bytes / 1024;
-    return kbytes > PREFETCH_MAX_KBYTES ? PREFETCH_MAX_KBYTES : (kbytes == 0 ? 1 : (long long)kbytes);
+    return kbytes > PREFETCH_MAX_KBYTES ? PREFETCH_MAX_KBYTES
+                                        : (kbytes == 0 ? 1 : (long long)kbytes);
 }
 
 static int set_role(rd_kafka_conf_t *conf, const ab_config_t *config, const ab_handle_spec_t *spec,

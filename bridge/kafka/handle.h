@@ -5,7 +5,8 @@
 
 #include "bridge/config/config.h"
 
-/** The clients a process has: one probe, and per lane one consumer and one transactional producer. */
+/** The clients a process has: one probe, and per lane one consumer and one transactional producer.
+ */
 typedef enum ab_role { AB_ROLE_PROBE, AB_ROLE_CONSUMER, AB_ROLE_PRODUCER } ab_role_t;
 
 /** What a client needs beyond the config. */
@@ -19,8 +20,8 @@ typedef struct ab_handle_spec {
 /** Longest text of a handle error, NUL included. */
 #define AB_HANDLE_TEXT_MAX 512
 
-/** The librdkafka configuration of one client: the user's properties, then the ones the bridge owns.
- *  NULL when a property is refused; ret_text then says which and why, without its value, and
+/** The librdkafka configuration of one client: the user's properties, then the ones the bridge
+ * owns. NULL when a property is refused; ret_text then says which and why, without its value, and
  *  *ret_property points to it (NULL when it is one of the bridge's own).
  *  The caller owns the result: rd_kafka_new() takes it, rd_kafka_conf_destroy() frees it. */
 rd_kafka_conf_t *ab_handle_conf_new(const ab_config_t *config, const ab_handle_spec_t *spec,

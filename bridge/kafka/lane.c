@@ -10,7 +10,7 @@
 #include "bridge/kafka/relay.h"
 
 /* Three lives lost within this end the process. */
-#define FAIL_WINDOW_MS  60000
+#define FAIL_WINDOW_MS 60000
 /* A second fencing by a rival within this ends the process. */
 #define RIVAL_WINDOW_MS 600000
 #define INIT_CALL_MS    5000
@@ -66,8 +66,8 @@ void ab_lane_end(ab_lane_t *lane, ab_fate_t fate, int exit_code)
     }
 }
 
-/* Fenced while a transaction older than its timeout was open: the coordinator gave it up because this
- * process stood still; no rival is needed for that (rule 8). */
+/* Fenced while a transaction older than its timeout was open: the coordinator gave it up because
+ * this process stood still; no rival is needed for that (rule 8). */
 static bool stood_still(const ab_lane_t *lane)
 {
     return lane->txn.open && ab_lane_now_ns() - lane->txn.begun_ns >
@@ -77,10 +77,11 @@ static bool stood_still(const ab_lane_t *lane)
 static void on_fenced(ab_lane_t *lane, const ab_field_t *fields)
 {
     if (stood_still(lane)) {
-        ab_lane_emit(lane, AB_LEVEL_WARNING, "transaction_timed_out",
-                     "the process stood still longer than the transaction's timeout; the lane begins "
-                     "anew from the committed offsets",
-                     fields, 2);
+        ab_lane_emit(
+            lane, AB_LEVEL_WARNING, "transaction_timed_out",
+            "the process stood still longer than the transaction's timeout; the lane begins "
+            "anew from the committed offsets",
+            fields, 2);
         ab_lane_end(lane, AB_FATE_TIMED_OUT, 0);
         return;
     }
@@ -91,8 +92,8 @@ static void on_fenced(ab_lane_t *lane, const ab_field_t *fields)
     lane->rivals++;
     lane->rival_ns = now;
     ab_lane_emit(lane, AB_LEVEL_ERROR, "fenced",
-                 "another process uses the same group and instance: give each its own `instance`", fields,
-                 2);
+                 "another process uses the same group and instance: give each its own `instance`",
+                 fields, 2);
     if (lane->rivals >= 2) {
         ab_lane_end(lane, AB_FATE_EXIT, AB_EXIT_FENCED);
     } else {
@@ -124,7 +125,8 @@ void ab_lane_fatal(ab_lane_t *lane, rd_kafka_resp_err_t err, const char *text)
     }
     if (ab_error_is_denied(cause)) {
         ab_lane_emit(lane, AB_LEVEL_ERROR, "not_allowed",
-                     "the brokers refuse the lane's transactional id or group: check the ACLs", fields, 2);
+                     "the brokers refuse the lane's transactional id or group: check the ACLs",
+                     fields, 2);
         ab_lane_end(lane, AB_FATE_EXIT, AB_EXIT_NOT_ALLOWED);
         return;
     }
@@ -144,10 +146,11 @@ static ab_level_t level_of(int syslog_level)
 static void on_log(const rd_kafka_t *rk, int level, const char *facility, const char *line)
 {
     ab_lane_t *lane = rd_kafka_opaque(rk);
-    const ab_field_t fields[] = {AB_NUMBER("lane", lane->index), AB_TEXT("client", rd_kafka_name(rk)),
+    const ab_field_t fields[] = {AB_NUMBER("lane", lane->index),
+                                 AB_TEXT("client", rd_kafka_name(rk)),
                                  AB_TEXT("facility", facility), AB_TEXT("text", line)};
-    lane->sink->emit(lane->sink->opaque, level_of(level), "librdkafka",
-                     "librdkafka says", fields, 4);
+    lane->sink->emit(lane->sink->opaque, level_of(level), "librdkafka", "librdkafka says", fields,
+                     4);
 }
 
 /* It carries no flags, so it only tells; rd_kafka_fatal_error() decides (rule 6). */
@@ -200,8 +203,8 @@ static rd_kafka_t *make_handle(ab_lane_t *lane, ab_role_t role, rd_kafka_type_t 
     }
     if (handle == NULL) {
         const ab_field_t fields[] = {AB_TEXT("text", text)};
-        ab_lane_emit(lane, AB_LEVEL_ERROR, "client_refused", "librdkafka cannot make a client", fields,
-                     1);
+        ab_lane_emit(lane, AB_LEVEL_ERROR, "client_refused", "librdkafka cannot make a client",
+                     fields, 1);
         ab_lane_end(lane, AB_FATE_EXIT, AB_EXIT_CONFIG);
     }
     return handle;
@@ -222,7 +225,8 @@ static void take_transactional_id(ab_lane_t *lane)
                 const ab_field_t fields[] = {AB_TEXT("error", rd_kafka_err2name(code)),
                                              AB_TEXT("text", rd_kafka_error_string(error))};
                 ab_lane_emit(lane, AB_LEVEL_WARNING, "brokers_unreachable",
-                             "the transaction coordinator does not answer; trying again", fields, 2);
+                             "the transaction coordinator does not answer; trying again", fields,
+                             2);
             }
             ab_lane_sleep_ms(100);
         } else {
@@ -275,8 +279,9 @@ static void open_life(ab_lane_t *lane)
     }
 }
 
-/* One event of a consumer that is closing: the last revocation is answered, records are thrown away. Not
- * rd_kafka_queue_poll_callback(): it aborts the process when a record is in the queue (2.0.2). */
+/* One event of a consumer that is closing: the last revocation is answered, records are thrown
+ * away. Not rd_kafka_queue_poll_callback(): it aborts the process when a record is in the queue
+ * (2.0.2). */
 static void serve_closing(ab_lane_t *lane, rd_kafka_queue_t *queue)
 {
     rd_kafka_event_t *event = rd_kafka_queue_poll(queue, 100);
@@ -290,7 +295,8 @@ static void serve_closing(ab_lane_t *lane, rd_kafka_queue_t *queue)
     rd_kafka_event_destroy(event);
 }
 
-/* Leaves the group, for a bounded time: closing after a lost partition can hang in old librdkafka. */
+/* Leaves the group, for a bounded time: closing after a lost partition can hang in old librdkafka.
+ */
 static void close_consumer(ab_lane_t *lane)
 {
     /* Closing before the first assignment aborts in old librdkafka's sticky assignor (rule 12). */
@@ -424,10 +430,9 @@ static void set_targets(ab_lane_t *lane)
         const ab_policy_t *policy = &lane->config->sources[s].policy;
         const ab_topics_t *topics = lane->shared->topics;
         for (size_t slot = 0; slot < AB_SLOT_COUNT; slot++) {
-            lane->targets[s].routes[slot] =
-                policy->routes[slot].kind == AB_ROUTE_TOPIC
-                    ? find_or_none(topics, policy->routes[slot].topic)
-                    : -1;
+            lane->targets[s].routes[slot] = policy->routes[slot].kind == AB_ROUTE_TOPIC
+                                                ? find_or_none(topics, policy->routes[slot].topic)
+                                                : -1;
         }
         lane->targets[s].errors = find_or_none(topics, policy->errors_topic);
         lane->targets[s].quarantine = find_or_none(topics, policy->quarantine_topic);

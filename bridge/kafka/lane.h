@@ -24,8 +24,8 @@ typedef struct ab_shared {
 /** Makes lane number index. NULL when memory is short. */
 ab_lane_t *ab_lane_new(ab_shared_t *shared, unsigned index);
 
-/** The thread's function: runs until stop is set or the lane is beyond help. Returns the sysexits code
- *  (an ab_exit_t). */
+/** The thread's function: runs until stop is set or the lane is beyond help. Returns the sysexits
+ * code (an ab_exit_t). */
 int ab_lane_run(ab_lane_t *lane);
 
 /** The lane's durable ledger now; any thread. */

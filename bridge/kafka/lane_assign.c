@@ -4,8 +4,8 @@
 
 /* Between two rounds of settling where partitions begin. */
 #define RESOLVE_EVERY_MS 200
-/* Rounds for which a partition that ends below its committed offset is given the benefit of the doubt: a
- * new leader may lag for a moment. */
+/* Rounds for which a partition that ends below its committed offset is given the benefit of the
+ * doubt: a new leader may lag for a moment. */
 #define SHORT_ROUNDS_MAX 50u
 #define LOOKUP_MS        5000
 
@@ -55,11 +55,12 @@ static void on_revoke(ab_lane_t *lane, const rd_kafka_topic_partition_list_t *pa
         (void)ab_lane_commit(lane);
     }
     const ab_field_t fields[] = {AB_NUMBER("partitions", partitions->cnt), AB_FLAG("lost", lost)};
-    ab_lane_emit(lane, lost ? AB_LEVEL_WARNING : AB_LEVEL_INFO, "partitions_revoked",
-                 lost ? "the membership was lost (no heartbeat or no poll in time); what was in hand is "
-                        "aborted and read again by the new owner"
-                      : "partitions are given back to the group",
-                 fields, 2);
+    ab_lane_emit(
+        lane, lost ? AB_LEVEL_WARNING : AB_LEVEL_INFO, "partitions_revoked",
+        lost ? "the membership was lost (no heartbeat or no poll in time); what was in hand is "
+               "aborted and read again by the new owner"
+             : "partitions are given back to the group",
+        fields, 2);
     give_up(lane, partitions);
 }
 
@@ -83,8 +84,8 @@ static void on_assign(ab_lane_t *lane, const rd_kafka_topic_partition_list_t *pa
     const ab_field_t fields[] = {AB_NUMBER("partitions", partitions->cnt)};
     ab_lane_emit(lane, AB_LEVEL_INFO, "partitions_assigned", "partitions come to this lane", fields,
                  1);
-    /* The group gets its answer at once; the partitions are fetched when their beginning is settled, with
-     * an explicit offset, so that no position of the library is ever relied on. */
+    /* The group gets its answer at once; the partitions are fetched when their beginning is
+     * settled, with an explicit offset, so that no position of the library is ever relied on. */
     rd_kafka_error_destroy(rd_kafka_incremental_assign(lane->consumer, none));
     rd_kafka_topic_partition_list_destroy(none);
 }
@@ -177,15 +178,17 @@ static bool read_committed(ab_lane_t *lane, round_t *round, int32_t count)
     return err == RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
-/* Nobody has committed anything for this topic: `start` decides, once, for every partition, and whoever
- * holds partition 0 says it for all, so that two lanes cannot begin at two different "now". */
+/* Nobody has committed anything for this topic: `start` decides, once, for every partition, and
+ * whoever holds partition 0 says it for all, so that two lanes cannot begin at two different "now".
+ */
 static void pin_start(ab_lane_t *lane, round_t *round)
 {
     const ab_source_t *source = &lane->config->sources[round->source];
     const char *topic = source->policy.topic;
     const ab_part_t *first = ab_parts_get(&lane->parts, round->source, 0);
     if (source->start == AB_START_COMMITTED) {
-        const ab_field_t fields[] = {AB_TEXT("topic", topic), AB_TEXT("group", lane->config->group)};
+        const ab_field_t fields[] = {AB_TEXT("topic", topic),
+                                     AB_TEXT("group", lane->config->group)};
         ab_lane_emit(lane, AB_LEVEL_ERROR, "start_refused",
                      "start: committed, but the group has no committed offset for the topic; set "
                      "another start, or check the group's name",
@@ -210,13 +213,14 @@ static void pin_start(ab_lane_t *lane, round_t *round)
             /* Nothing is younger than the time asked for: begin at the end. */
             const int64_t offset =
                 found->elems[i].offset >= 0 ? found->elems[i].offset : ends->elems[i].offset;
-            rd_kafka_topic_partition_list_add(round->pin, topic, found->elems[i].partition)->offset =
-                offset;
+            rd_kafka_topic_partition_list_add(round->pin, topic, found->elems[i].partition)
+                ->offset = offset;
         }
         const ab_field_t fields[] = {AB_TEXT("topic", topic), AB_NUMBER("partitions", found->cnt)};
-        ab_lane_emit(lane, AB_LEVEL_INFO, "start_pinned",
-                     "the group has no committed offset for the topic: start decides where it begins",
-                     fields, 2);
+        ab_lane_emit(
+            lane, AB_LEVEL_INFO, "start_pinned",
+            "the group has no committed offset for the topic: start decides where it begins",
+            fields, 2);
     }
     rd_kafka_topic_partition_list_destroy(found);
     rd_kafka_topic_partition_list_destroy(ends);
@@ -231,9 +235,10 @@ static void count_gap(ab_lane_t *lane, const char *topic, int32_t partition, int
     }
     const ab_field_t fields[] = {AB_TEXT("topic", topic), AB_NUMBER("partition", partition),
                                  AB_NUMBER("from", from), AB_NUMBER("to", to)};
-    ab_lane_emit(lane, AB_LEVEL_ERROR, "gap",
-                 "retention removed records before they were read; going on at the first that exists",
-                 fields, 4);
+    ab_lane_emit(
+        lane, AB_LEVEL_ERROR, "gap",
+        "retention removed records before they were read; going on at the first that exists",
+        fields, 4);
     pthread_mutex_lock(&lane->ledger_lock);
     lane->durable.gap += (uint64_t)(to - from);
     pthread_mutex_unlock(&lane->ledger_lock);
@@ -244,8 +249,8 @@ void ab_lane_stop_partition(ab_lane_t *lane, int source, int32_t partition, cons
 {
     const ab_part_t *part = ab_parts_get(&lane->parts, source, partition);
     const ab_field_t fields[] = {AB_TEXT("topic", topic_of(lane, source)),
-                                 AB_NUMBER("partition", partition),
-                                 AB_NUMBER("offset", part->next), AB_TEXT("error", error)};
+                                 AB_NUMBER("partition", partition), AB_NUMBER("offset", part->next),
+                                 AB_TEXT("error", error)};
     ab_lane_emit(lane, AB_LEVEL_ERROR, "partition_stopped", message, fields, 4);
     if (part->assigned) {
         rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
@@ -272,11 +277,12 @@ static void settle_one(ab_lane_t *lane, round_t *round, int32_t partition)
     }
     if (offset > high) {
         if (++part->tries > SHORT_ROUNDS_MAX) {
-            ab_lane_stop_partition(
-                lane, round->source, partition,
-                "the partition ends below the committed offset: the topic was deleted and made again, or "
-                "lost data. The bridge never goes back by itself: set the group's offset, then restart",
-                "end below position");
+            ab_lane_stop_partition(lane, round->source, partition,
+                                   "the partition ends below the committed offset: the topic was "
+                                   "deleted and made again, or "
+                                   "lost data. The bridge never goes back by itself: set the "
+                                   "group's offset, then restart",
+                                   "end below position");
         }
         return;
     }
@@ -378,7 +384,7 @@ void ab_lane_on_gap(ab_lane_t *lane, int source, int32_t partition, int64_t offs
     if (part == NULL || part->state != AB_PART_HELD || (offset >= 0 && offset != part->next)) {
         return; /* about a position that is not ours any more */
     }
-    /* The handles begin anew from the committed offsets, and settle_one() then tells a gap from a topic
-     * that ends too early. librdkafka cannot move a partition that stands here by seeking. */
+    /* The handles begin anew from the committed offsets, and settle_one() then tells a gap from a
+     * topic that ends too early. librdkafka cannot move a partition that stands here by seeking. */
     ab_lane_end(lane, AB_FATE_RECONNECT, 0);
 }

@@ -7,7 +7,8 @@
 /* Sleep between two tries of a call that answers "retriable" at once. */
 #define RETRY_MIN_MS 20u
 #define RETRY_MAX_MS 250u
-/* The consumer is polled at least this often during a long commit, far below max.poll.interval.ms. */
+/* The consumer is polled at least this often during a long commit, far below max.poll.interval.ms.
+ */
 #define POLL_EVERY_MS 20000
 /* How long a rewind tries before the handles are built anew. */
 #define REWIND_MAX_MS 30000
@@ -61,11 +62,13 @@ static void say_trouble(ab_lane_t *lane, txn_call_t call, const rd_kafka_error_t
         return;
     }
     ab_lane_emit(lane, AB_LEVEL_WARNING, "transaction_failed",
-                 "a transaction's call failed; it is aborted and its records are read again", fields, 3);
+                 "a transaction's call failed; it is aborted and its records are read again",
+                 fields, 3);
 }
 
-/* The same call again while it is retriable, nothing else on the producer in between. A begun commit is
- * never followed by an abort; the watchdog of the process bounds a stop that meets this. */
+/* The same call again while it is retriable, nothing else on the producer in between. A begun
+ * commit is never followed by an abort; the watchdog of the process bounds a stop that meets this.
+ */
 static ab_action_t call_until_settled(ab_lane_t *lane, txn_call_t call,
                                       const rd_kafka_topic_partition_list_t *offsets,
                                       const rd_kafka_consumer_group_metadata_t *metadata)
@@ -164,9 +167,10 @@ static rd_kafka_topic_partition_list_t *offsets_of_transaction(ab_lane_t *lane)
             }
         }
     }
-    /* The library's position is used for one thing only: it has passed the transaction markers behind the
-     * last record, which lets the lag reach 0. It counts only where it is ahead, and only when every
-     * record it has passed was decided: not with one in hand, and not after one was thrown away. */
+    /* The library's position is used for one thing only: it has passed the transaction markers
+     * behind the last record, which lets the lag reach 0. It counts only where it is ahead, and
+     * only when every record it has passed was decided: not with one in hand, and not after one was
+     * thrown away. */
     if (lane->record_in_hand || lane->need_rewind) {
         return offsets;
     }
@@ -183,7 +187,8 @@ static rd_kafka_topic_partition_list_t *offsets_of_transaction(ab_lane_t *lane)
     return offsets;
 }
 
-/* Waits until every record has its delivery report. They fail by message.timeout.ms at the latest. */
+/* Waits until every record has its delivery report. They fail by message.timeout.ms at the latest.
+ */
 static bool flush(ab_lane_t *lane)
 {
     const int64_t begun = ab_lane_now_ns();
@@ -229,8 +234,9 @@ static void settle(ab_lane_t *lane, const rd_kafka_topic_partition_list_t *offse
                          offsets->elems[i].offset);
     }
     if (lane->txn.suspect) {
-        lane->run_max = lane->run_max * 2 < lane->config->commit_records ? lane->run_max * 2
-                                                                        : lane->config->commit_records;
+        lane->run_max = lane->run_max * 2 < lane->config->commit_records
+                            ? lane->run_max * 2
+                            : lane->config->commit_records;
     }
     lane->last_commit_ns = ab_lane_now_ns();
     lane->backoff_ms = 0;
@@ -285,8 +291,8 @@ void ab_lane_back_off(ab_lane_t *lane)
     lane->backoff_until_ns = ab_lane_now_ns() + (int64_t)lane->backoff_ms * AB_NS_PER_MS;
 }
 
-/* A refused record alone in its transaction is to blame; of several, all are suspects and run again in
- * transactions of half the size (rule 7). */
+/* A refused record alone in its transaction is to blame; of several, all are suspects and run again
+ * in transactions of half the size (rule 7). */
 static void learn_refusals(ab_lane_t *lane)
 {
     ab_txn_t *txn = &lane->txn;
@@ -314,8 +320,8 @@ static void learn_refusals(ab_lane_t *lane)
         lane->run_max = half > 0 ? half : 1;
         atomic_store(&lane->shared->refresh_limits, true);
     }
-    /* The transaction after a refused batch always fails once more (OUT_OF_ORDER_SEQUENCE_NUMBER): that is
-     * the broker's way, and nothing to wait for. */
+    /* The transaction after a refused batch always fails once more (OUT_OF_ORDER_SEQUENCE_NUMBER):
+     * that is the broker's way, and nothing to wait for. */
     if (trouble || (refused == 0 && !lane->after_refusal)) {
         ab_lane_back_off(lane);
     }
@@ -326,8 +332,9 @@ static void learn_refusals(ab_lane_t *lane)
                                      AB_NUMBER("records", txn->records),
                                      AB_NUMBER("failed", txn->failure_count)};
         ab_lane_emit(lane, refused > 0 ? AB_LEVEL_INFO : AB_LEVEL_WARNING, "transaction_aborted",
-                     refused > 0 ? "an output refused a batch; its records run again in smaller ones"
-                                 : "records could not be delivered; they are read again",
+                     refused > 0
+                         ? "an output refused a batch; its records run again in smaller ones"
+                         : "records could not be delivered; they are read again",
                      fields, 3);
     }
 }

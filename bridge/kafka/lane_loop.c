@@ -43,26 +43,26 @@ static void view_record(ab_lane_t *lane, const rd_kafka_message_t *message, cons
     const rd_kafka_resp_err_t err = rd_kafka_message_headers(message, &headers);
     const void *value;
     size_t size;
-    lane->headers_unreadable =
-        err != RD_KAFKA_RESP_ERR_NO_ERROR && err != RD_KAFKA_RESP_ERR__NOENT;
-    if (headers != NULL &&
-        rd_kafka_header_get_last(headers, AB_HEADER_HOPS, &value, &size) ==
-            RD_KAFKA_RESP_ERR_NO_ERROR) {
+    lane->headers_unreadable = err != RD_KAFKA_RESP_ERR_NO_ERROR && err != RD_KAFKA_RESP_ERR__NOENT;
+    if (headers != NULL && rd_kafka_header_get_last(headers, AB_HEADER_HOPS, &value, &size) ==
+                               RD_KAFKA_RESP_ERR_NO_ERROR) {
         ret_record->hops = ab_hops_parse(aw_span_view(value, size));
     }
 }
 
-static void decide(ab_lane_t *lane, const ab_record_t *record, int source, ab_verdict_t *ret_verdict)
+static void decide(ab_lane_t *lane, const ab_record_t *record, int source,
+                   ab_verdict_t *ret_verdict)
 {
     ab_verdict_of(record, &lane->config->sources[source].policy, ret_verdict);
     if (lane->headers_unreadable && ret_verdict->outcome == AB_OUTCOME_ROUTED) {
         /* It cannot be forwarded as it came. */
-        ab_verdict_reject(ret_verdict, "the record's headers cannot be read: over 100,000, or damaged");
+        ab_verdict_reject(ret_verdict,
+                          "the record's headers cannot be read: over 100,000, or damaged");
     }
 }
 
-/* One record, from its verdict to the producer. Its transaction is open afterwards, or it will be read
- * again. */
+/* One record, from its verdict to the producer. Its transaction is open afterwards, or it will be
+ * read again. */
 static void take_record(ab_lane_t *lane, rd_kafka_message_t *message, int source, ab_part_t *part)
 {
     ab_record_t record;
@@ -110,10 +110,11 @@ static void on_consumer_error(ab_lane_t *lane, const rd_kafka_message_t *message
         break;
     case AB_ACTION_STOP:
         if (part != NULL && part->state == AB_PART_HELD) {
-            ab_lane_stop_partition(lane, source, message->partition,
-                                   "the partition holds damaged data; it stands still until an operator "
-                                   "decides. Check the brokers' logs, or move the group's offset past it",
-                                   rd_kafka_err2name(message->err));
+            ab_lane_stop_partition(
+                lane, source, message->partition,
+                "the partition holds damaged data; it stands still until an operator "
+                "decides. Check the brokers' logs, or move the group's offset past it",
+                rd_kafka_err2name(message->err));
         }
         break;
     case AB_ACTION_FATAL:
@@ -125,8 +126,8 @@ static void on_consumer_error(ab_lane_t *lane, const rd_kafka_message_t *message
                                          AB_TEXT("error", rd_kafka_err2name(message->err)),
                                          AB_TEXT("text", rd_kafka_message_errstr(message))};
             ab_lane_emit(lane, AB_LEVEL_WARNING, "consumer_error",
-                         "the consumer reports trouble; it goes on by itself when that ends", fields,
-                         3);
+                         "the consumer reports trouble; it goes on by itself when that ends",
+                         fields, 3);
         }
         break;
     }
@@ -198,7 +199,8 @@ static void adopt_facts(ab_lane_t *lane)
     }
     ab_topics_limits(lane->shared->topics, &largest, &smallest);
     if (largest > lane->largest_limit || smallest < lane->smallest_limit) {
-        /* The producer was made for other limits: it would refuse what the topic takes, or batch past it. */
+        /* The producer was made for other limits: it would refuse what the topic takes, or batch
+         * past it. */
         ab_lane_emit(lane, AB_LEVEL_INFO, "limits_changed",
                      "an output's max.message.bytes changed; the lane reconnects", NULL, 0);
         ab_lane_end(lane, AB_FATE_RECONNECT, 0);
@@ -256,7 +258,8 @@ void ab_lane_loop(ab_lane_t *lane)
         if (now < lane->backoff_until_ns) {
             wait_out(lane);
         } else if (lane->need_rewind && lane->txn.open) {
-            /* Records were thrown away under an open transaction: what it holds is whole, so it may stand. */
+            /* Records were thrown away under an open transaction: what it holds is whole, so it may
+             * stand. */
             (void)ab_lane_commit(lane);
         } else if (lane->need_rewind) {
             ab_lane_rewind(lane);

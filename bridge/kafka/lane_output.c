@@ -8,16 +8,16 @@
 #include "bridge/core/partition.h"
 
 /* Tells a quarantine record that only points to its source from one that is whole. */
-#define HEADER_COPY       "__agent_bridge.copy"
-#define COPY_WHOLE        "whole"
-#define COPY_POINTER      "pointer"
+#define HEADER_COPY  "__agent_bridge.copy"
+#define COPY_WHOLE   "whole"
+#define COPY_POINTER "pointer"
 /* Fixed part of a record batch, magic 2, and the most that a record's own lengths take. */
-#define BATCH_BYTES       61u
-#define RECORD_FIXED_MAX  40u
-#define HEADER_FIXED_MAX  10u
-#define SENT_PER_BLOCK    (sizeof(((struct ab_sent_block *)0)->items) / sizeof(ab_sent_t))
+#define BATCH_BYTES      61u
+#define RECORD_FIXED_MAX 40u
+#define HEADER_FIXED_MAX 10u
+#define SENT_PER_BLOCK   (sizeof(((struct ab_sent_block *)0)->items) / sizeof(ab_sent_t))
 /* While the producer's queue is full: how long one wait for room is. */
-#define QUEUE_FULL_MS     10
+#define QUEUE_FULL_MS 10
 
 /* One record to be written. */
 typedef struct outgoing {
@@ -106,16 +106,16 @@ void ab_lane_on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *message, void
     give_sent(lane, sent);
 }
 
-/* The bytes of a batch that holds this one record, uncompressed: what a topic's max.message.bytes is
- * held against. An upper bound, at most RECORD_FIXED_MAX too high. */
+/* The bytes of a batch that holds this one record, uncompressed: what a topic's max.message.bytes
+ * is held against. An upper bound, at most RECORD_FIXED_MAX too high. */
 static uint64_t batch_bytes(const outgoing_t *out)
 {
     uint64_t bytes = BATCH_BYTES + RECORD_FIXED_MAX + out->key.size + out->value.size;
     const char *name;
     const void *value;
     size_t size;
-    for (size_t i = 0; out->headers != NULL && rd_kafka_header_get_all(out->headers, i, &name, &value,
-                                                                       &size) == 0;
+    for (size_t i = 0; out->headers != NULL &&
+                       rd_kafka_header_get_all(out->headers, i, &name, &value, &size) == 0;
          i++) {
         bytes += HEADER_FIXED_MAX + strlen(name) + size;
     }
@@ -140,13 +140,14 @@ static rd_kafka_resp_err_t produce(ab_lane_t *lane, const outgoing_t *out, ab_se
     return rd_kafka_producev(
         lane->producer, RD_KAFKA_V_RKT(lane->outputs[out->topic]),
         RD_KAFKA_V_PARTITION(out->partition), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-        RD_KAFKA_V_KEY(key, out->key.size), RD_KAFKA_V_VALUE((void *)(uintptr_t)value, out->value.size),
+        RD_KAFKA_V_KEY(key, out->key.size),
+        RD_KAFKA_V_VALUE((void *)(uintptr_t)value, out->value.size),
         RD_KAFKA_V_TIMESTAMP(out->timestamp_ms), RD_KAFKA_V_HEADERS(out->headers),
         RD_KAFKA_V_OPAQUE(sent), RD_KAFKA_V_END);
 }
 
-/* Hands one record to the producer, which then owns its headers; on failure they are destroyed here and
- * the transaction is marked broken, or the record's refusal is remembered. */
+/* Hands one record to the producer, which then owns its headers; on failure they are destroyed here
+ * and the transaction is marked broken, or the record's refusal is remembered. */
 static bool hand_over(ab_lane_t *lane, const ab_record_t *record, int source, outgoing_t *out)
 {
     ab_sent_t *sent = take_sent(lane);
@@ -221,7 +222,8 @@ static uint8_t rung_of(const ab_poison_entry_t *entry, ab_output_t output)
     return entry != NULL ? entry->rung[output] : 0;
 }
 
-/* What is about to be written for a record that the verdict routes; the headers are still the message's. */
+/* What is about to be written for a record that the verdict routes; the headers are still the
+ * message's. */
 static outgoing_t routed_of(const ab_lane_t *lane, rd_kafka_message_t *message,
                             const ab_record_t *record, const ab_verdict_t *verdict, int source)
 {
@@ -303,8 +305,8 @@ static bool send_quarantine(ab_lane_t *lane, rd_kafka_message_t *message, const 
     return hand_over(lane, record, source, &out);
 }
 
-/* The dead letter itself was refused: nothing may be lost, so the lane stands before this record until
- * the topic takes it. */
+/* The dead letter itself was refused: nothing may be lost, so the lane stands before this record
+ * until the topic takes it. */
 static void block_on(ab_lane_t *lane, const ab_record_t *record, ab_poison_entry_t *entry,
                      ab_output_t output, const char *topic)
 {
@@ -312,10 +314,11 @@ static void block_on(ab_lane_t *lane, const ab_record_t *record, ab_poison_entry
                                  AB_NUMBER("partition", record->partition),
                                  AB_NUMBER("offset", record->offset), AB_TEXT("topic", topic),
                                  AB_TEXT("error", rd_kafka_err2name(entry->error))};
-    ab_lane_emit(lane, AB_LEVEL_ERROR, "dead_letter_refused",
-                 "the topic refuses a dead letter or its quarantine record; the lane waits. Check the "
-                 "topic's max.message.bytes (at least 16 KiB), cleanup.policy and timestamp settings",
-                 fields, 5);
+    ab_lane_emit(
+        lane, AB_LEVEL_ERROR, "dead_letter_refused",
+        "the topic refuses a dead letter or its quarantine record; the lane waits. Check the "
+        "topic's max.message.bytes (at least 16 KiB), cleanup.policy and timestamp settings",
+        fields, 5);
     entry->rung[output] = output == AB_OUTPUT_QUARANTINE ? 1 : 0;
     lane->txn.broken = true;
     lane->backoff_ms = AB_BACKOFF_MAX_MS;
@@ -339,11 +342,10 @@ static bool is_blocked(ab_lane_t *lane, const ab_record_t *record, int source)
 
 static void tell(ab_lane_t *lane, const ab_record_t *record, const ab_verdict_t *verdict)
 {
-    const ab_field_t fields[] = {AB_TEXT("reason", ab_reason_code(verdict->reason)),
-                                 AB_TEXT("source_topic", record->topic),
-                                 AB_NUMBER("partition", record->partition),
-                                 AB_NUMBER("offset", record->offset),
-                                 AB_NUMBER("size", record->value.size)};
+    const ab_field_t fields[] = {
+        AB_TEXT("reason", ab_reason_code(verdict->reason)), AB_TEXT("source_topic", record->topic),
+        AB_NUMBER("partition", record->partition), AB_NUMBER("offset", record->offset),
+        AB_NUMBER("size", record->value.size)};
     ab_lane_emit(lane, AB_LEVEL_WARNING, "dead_letter", verdict->text, fields, 5);
 }
 
@@ -382,13 +384,15 @@ bool ab_lane_send(ab_lane_t *lane, rd_kafka_message_t *message, const ab_record_
         const uint64_t bytes = batch_bytes(&out);
         const ab_poison_entry_t *entry =
             ab_poison_find(&lane->poison, source, record->partition, record->offset);
-        const bool refused = rung_of(entry, AB_OUTPUT_ROUTE) >= ab_output_last_rung(AB_OUTPUT_ROUTE);
+        const bool refused =
+            rung_of(entry, AB_OUTPUT_ROUTE) >= ab_output_last_rung(AB_OUTPUT_ROUTE);
         if (!refused && may_fit(lane, &out, bytes)) {
             return send_routed(lane, message, record, source, &out, bytes);
         }
         refused_by = verdict->topic;
-        ab_verdict_reject(verdict, ab_error_refusal_text(
-                                       refused ? entry->error : RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE));
+        ab_verdict_reject(
+            verdict,
+            ab_error_refusal_text(refused ? entry->error : RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE));
     }
     return send_refused(lane, message, record, verdict, source, refused_by);
 }

@@ -1,9 +1,9 @@
 #ifndef BRIDGE_KAFKA_LANE_STATE_H
 #define BRIDGE_KAFKA_LANE_STATE_H
 
-/* What the files of the lane share: lane.c (life), lane_loop.c (records), lane_output.c (producing),
- * lane_commit.c (transactions), lane_assign.c (partitions). One thread uses all of it; only the ledger is
- * read from outside. */
+/* What the files of the lane share: lane.c (life), lane_loop.c (records), lane_output.c
+ * (producing), lane_commit.c (transactions), lane_assign.c (partitions). One thread uses all of it;
+ * only the ledger is read from outside. */
 
 #include <librdkafka/rdkafka.h>
 #include <pthread.h>
@@ -16,13 +16,13 @@
 #include "bridge/kafka/poison.h"
 
 #define AB_NS_PER_MS      1000000
-#define AB_CALL_MS        10000  /* longest single wait in librdkafka */
-#define AB_QUIET_MS       5      /* nothing came for so long: commit */
-#define AB_COMMIT_GAP_MS  50     /* but not sooner after the last commit: CONCURRENT_TRANSACTIONS */
+#define AB_CALL_MS        10000 /* longest single wait in librdkafka */
+#define AB_QUIET_MS       5     /* nothing came for so long: commit */
+#define AB_COMMIT_GAP_MS  50    /* but not sooner after the last commit: CONCURRENT_TRANSACTIONS */
 #define AB_BACKOFF_MIN_MS 100
 #define AB_BACKOFF_MAX_MS 10000
-#define AB_SAY_EVERY_MS   10000  /* trouble that lasts is said this often */
-#define AB_FAILURES_MAX   65536  /* refusals remembered of one transaction; more are found again */
+#define AB_SAY_EVERY_MS   10000 /* trouble that lasts is said this often */
+#define AB_FAILURES_MAX   65536 /* refusals remembered of one transaction; more are found again */
 
 /* How the current life of the lane's handles goes on. */
 typedef enum ab_fate {
@@ -50,9 +50,9 @@ typedef struct ab_failure {
 
 typedef struct ab_txn {
     bool open;
-    bool broken;   /* a call on it failed: abort */
-    bool revoked;  /* a partition of it went away while it was being committed */
-    bool suspect;  /* holds only records that were in a refused batch */
+    bool broken;  /* a call on it failed: abort */
+    bool revoked; /* a partition of it went away while it was being committed */
+    bool suspect; /* holds only records that were in a refused batch */
     char member[256];
     uint64_t records;
     uint64_t bytes;
@@ -81,7 +81,7 @@ struct ab_lane {
     size_t topic_count;
     unsigned facts_version;
     int32_t largest_limit, smallest_limit; /* what the producer was made with */
-    bool compresses;            /* a batch may come out smaller than its records */
+    bool compresses;                       /* a batch may come out smaller than its records */
 
     ab_parts_t parts;
     ab_poison_t poison;
@@ -94,14 +94,15 @@ struct ab_lane {
     struct ab_sent_block {
         struct ab_sent_block *next;
         ab_sent_t items[512];
-    } *sent_blocks;
+    } * sent_blocks;
     uint64_t inflight_bytes;
     uint64_t inflight_count;
 
-    bool need_rewind;    /* positions are to be taken from the committed offsets before the next record */
-    bool after_refusal;  /* the last abort was for a refused batch */
-    bool in_callback;    /* inside a rebalance callback: no polling of the consumer */
-    bool record_in_hand; /* delivered by the library, not decided yet */
+    bool need_rewind; /* positions are to be taken from the committed offsets before the next record
+                       */
+    bool after_refusal;      /* the last abort was for a refused batch */
+    bool in_callback;        /* inside a rebalance callback: no polling of the consumer */
+    bool record_in_hand;     /* delivered by the library, not decided yet */
     bool headers_unreadable; /* of the record in hand */
     bool committing;
     bool had_assignment;
@@ -111,9 +112,9 @@ struct ab_lane {
 
     ab_fate_t fate;
     int exit_code;
-    unsigned rivals;        /* fencings by another process */
+    unsigned rivals; /* fencings by another process */
     int64_t rival_ns;
-    int64_t failed_ns[3];   /* the last rebuilds */
+    int64_t failed_ns[3]; /* the last rebuilds */
 
     pthread_mutex_t ledger_lock;
     ab_ledger_t durable;

@@ -91,8 +91,7 @@ void ab_parts_reset(ab_parts_t *parts)
 {
     for (size_t s = 0; s < parts->source_count; s++) {
         if (parts->sources[s].items != NULL) {
-            memset(parts->sources[s].items, 0,
-                   (size_t)parts->sources[s].count * sizeof(ab_part_t));
+            memset(parts->sources[s].items, 0, (size_t)parts->sources[s].count * sizeof(ab_part_t));
         }
     }
     parts->pending = 0;

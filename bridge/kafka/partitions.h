@@ -32,7 +32,7 @@ typedef struct ab_parts {
     struct ab_parts_of_source {
         ab_part_t *items;
         int32_t count;
-    } *sources;
+    } * sources;
     size_t source_count;
     const ab_config_t *config;
     size_t last_source; /* the one found last: records come in runs */

@@ -126,7 +126,7 @@ void ab_poison_forget(ab_poison_t *poison, int source, int32_t partition, int64_
             poison->slots[i].source = -1;
         }
     }
-    /* Failing to rebuild for want of memory costs one more abort, never a record: the entries that a
-     * hole hides are found again by being refused again. */
+    /* Failing to rebuild for want of memory costs one more abort, never a record: the entries that
+     * a hole hides are found again by being refused again. */
     (void)rehash(poison, poison->capacity);
 }

@@ -19,10 +19,10 @@ unsigned ab_output_last_rung(ab_output_t output);
 
 /** What is remembered of one record that an output refused, or may have. */
 typedef struct ab_poison_entry {
-    int source;        /* -1: free slot */
+    int source; /* -1: free slot */
     int32_t partition;
     int64_t offset;
-    bool suspect;      /* it was in a batch that was refused; which record is to blame is not known */
+    bool suspect; /* it was in a batch that was refused; which record is to blame is not known */
     uint8_t rung[AB_OUTPUT_COUNT];
     rd_kafka_resp_err_t error; /* what refused it, for the words of the dead letter */
 } ab_poison_entry_t;
@@ -41,9 +41,11 @@ ab_poison_entry_t *ab_poison_find(const ab_poison_t *poison, int source, int32_t
                                   int64_t offset);
 
 /** The entry of a record, made when it is not there. NULL when memory is short. */
-ab_poison_entry_t *ab_poison_add(ab_poison_t *poison, int source, int32_t partition, int64_t offset);
+ab_poison_entry_t *ab_poison_add(ab_poison_t *poison, int source, int32_t partition,
+                                 int64_t offset);
 
-/** Moves one output of a record to its next rung: a size refusal to the next, any other to the last. */
+/** Moves one output of a record to its next rung: a size refusal to the next, any other to the
+ * last. */
 void ab_poison_demote(ab_poison_entry_t *entry, ab_output_t output, rd_kafka_resp_err_t error);
 
 /** Forgets the records of a partition below offset (INT64_MAX: all of them). */

@@ -18,13 +18,15 @@ static void judge(const ab_properties_t *properties, const char *section, rd_kaf
         }
         snprintf(key, sizeof(key), "%s.%s", section, property->name);
         if (result == RD_KAFKA_CONF_UNKNOWN) {
-            ab_findings_add_at(findings, false, property->line, property->column, key,
-                            "librdkafka %s has no property of this name; its CONFIGURATION.md lists them",
-                            rd_kafka_version_str());
+            ab_findings_add_at(
+                findings, false, property->line, property->column, key,
+                "librdkafka %s has no property of this name; its CONFIGURATION.md lists them",
+                rd_kafka_version_str());
         } else {
-            ab_findings_add_at(findings, false, property->line, property->column, key,
-                            "librdkafka %s refuses this value; its CONFIGURATION.md gives the type and range",
-                            rd_kafka_version_str());
+            ab_findings_add_at(
+                findings, false, property->line, property->column, key,
+                "librdkafka %s refuses this value; its CONFIGURATION.md gives the type and range",
+                rd_kafka_version_str());
         }
     }
 }
@@ -48,8 +50,8 @@ static bool repeats_value(const char *text, const ab_properties_t *properties)
     return false;
 }
 
-/* Some faults show only when a client is made: a CA file that is missing, two properties that do not go
- * together. Without bootstrap servers the client has nobody to talk to. */
+/* Some faults show only when a client is made: a CA file that is missing, two properties that do
+ * not go together. Without bootstrap servers the client has nobody to talk to. */
 static void judge_whole(const ab_config_t *config, rd_kafka_type_t type, const char *section,
                         const ab_properties_t *own, ab_findings_t *findings)
 {

@@ -79,10 +79,10 @@ static void note_exit(ab_relay_t *relay, int exit_code)
 static void on_probe_log(const rd_kafka_t *rk, int level, const char *facility, const char *line)
 {
     ab_relay_t *relay = rd_kafka_opaque(rk);
-    const ab_field_t fields[] = {AB_TEXT("client", rd_kafka_name(rk)), AB_TEXT("facility", facility),
-                                 AB_TEXT("text", line)};
-    emit(relay, level <= 4 ? AB_LEVEL_WARNING : AB_LEVEL_DEBUG, "librdkafka", "librdkafka says", fields,
-         3);
+    const ab_field_t fields[] = {AB_TEXT("client", rd_kafka_name(rk)),
+                                 AB_TEXT("facility", facility), AB_TEXT("text", line)};
+    emit(relay, level <= 4 ? AB_LEVEL_WARNING : AB_LEVEL_DEBUG, "librdkafka", "librdkafka says",
+         fields, 3);
 }
 
 static void on_probe_error(rd_kafka_t *rk, int err, const char *reason, void *opaque)
@@ -231,7 +231,8 @@ static void refresh_topics(ab_relay_t *relay)
         (void)ab_topics_refresh_one(relay->shared.topics, i, relay->probe, METADATA_MS, text,
                                     sizeof(text));
     }
-    (void)ab_topics_refresh_limits(relay->shared.topics, relay->probe, LIMITS_MS, relay->shared.sink);
+    (void)ab_topics_refresh_limits(relay->shared.topics, relay->probe, LIMITS_MS,
+                                   relay->shared.sink);
 }
 
 /* Limits and partition counts are read again every five minutes, limits also after a refusal. */
@@ -334,8 +335,9 @@ bool ab_relay_wait(ab_relay_t *relay, int timeout_ms, int *ret_exit)
     const struct timespec at = deadline_in(timeout_ms < 0 ? 0 : timeout_ms);
     pthread_mutex_lock(&relay->lock);
     while (!relay->all_ended) {
-        const int result = timeout_ms < 0 ? pthread_cond_wait(&relay->ended, &relay->lock)
-                                          : pthread_cond_timedwait(&relay->ended, &relay->lock, &at);
+        const int result = timeout_ms < 0
+                               ? pthread_cond_wait(&relay->ended, &relay->lock)
+                               : pthread_cond_timedwait(&relay->ended, &relay->lock, &at);
         if (result == ETIMEDOUT) {
             break;
         }

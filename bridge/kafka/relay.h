@@ -7,7 +7,8 @@
 #include "bridge/core/event.h"
 #include "bridge/core/ledger.h"
 
-/** The relay: the lanes of one process, from config to commit. One at a time per process is usual. */
+/** The relay: the lanes of one process, from config to commit. One at a time per process is usual.
+ */
 typedef struct ab_relay ab_relay_t;
 
 /** How a relay ended, as a sysexits code. */
@@ -15,10 +16,11 @@ typedef enum ab_exit {
     AB_EXIT_OK = 0,
     AB_EXIT_UNAVAILABLE = 69, /* an output topic is missing, or the brokers went away for good */
     AB_EXIT_FATAL = 70,       /* a lane failed three times in a minute */
-    AB_EXIT_TEMPORARY = 75,   /* stopped before the transaction in hand could be committed; nothing lost */
+    AB_EXIT_TEMPORARY =
+        75, /* stopped before the transaction in hand could be committed; nothing lost */
     AB_EXIT_FENCED = 76,      /* another process uses the same instance */
     AB_EXIT_NOT_ALLOWED = 77, /* an ACL or a login is missing */
-    AB_EXIT_CONFIG = 78       /* librdkafka refuses a property, start: committed found nothing, … */
+    AB_EXIT_CONFIG = 78 /* librdkafka refuses a property, start: committed found nothing, … */
 } ab_exit_t;
 
 /** Makes a relay. config and sink must outlive it. NULL when memory is short. */
@@ -30,7 +32,8 @@ int ab_relay_start(ab_relay_t *relay);
 /** Asks every lane to stop at its next record boundary; any thread, also a signal's. */
 void ab_relay_stop(ab_relay_t *relay);
 
-/** Waits up to timeout_ms (-1: for ever) until all lanes have ended. Returns true and the exit code then. */
+/** Waits up to timeout_ms (-1: for ever) until all lanes have ended. Returns true and the exit code
+ * then. */
 bool ab_relay_wait(ab_relay_t *relay, int timeout_ms, int *ret_exit);
 
 /** The sum of the lanes' durable ledgers now. */

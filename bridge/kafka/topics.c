@@ -11,7 +11,8 @@ struct ab_topics {
     ab_topic_t *items;
     size_t count;
     unsigned version;
-    int32_t answered_by; /* the broker that told of a topic last, -1: none yet; the probe's thread only */
+    int32_t answered_by; /* the broker that told of a topic last, -1: none yet; the probe's thread
+                            only */
 };
 
 static void add_topic(ab_topics_t *topics, const char *name, bool source)
@@ -126,8 +127,7 @@ static void learn(ab_topics_t *topics, int32_t *fact, int32_t value)
 
 static ab_topic_problem_t problem_of(rd_kafka_resp_err_t err)
 {
-    if (err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ||
-        err == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
+    if (err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || err == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
         err == RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION) {
         return AB_TOPIC_MISSING;
     }
@@ -194,7 +194,8 @@ static void learn_limit(ab_topics_t *topics, const rd_kafka_ConfigResource_t *re
     const rd_kafka_ConfigEntry_t **entries = rd_kafka_ConfigResource_configs(resource, &count);
     for (size_t i = 0; i < count; i++) {
         const char *value = rd_kafka_ConfigEntry_value(entries[i]);
-        if (value == NULL || strcmp(rd_kafka_ConfigEntry_name(entries[i]), "max.message.bytes") != 0) {
+        if (value == NULL ||
+            strcmp(rd_kafka_ConfigEntry_name(entries[i]), "max.message.bytes") != 0) {
             continue;
         }
         const long long limit = strtoll(value, NULL, 10);
@@ -204,8 +205,8 @@ static void learn_limit(ab_topics_t *topics, const rd_kafka_ConfigResource_t *re
     }
 }
 
-/* What came of the request. True when the brokers have spoken: also a refusal of the whole request is an
- * answer, and no later one will be better. */
+/* What came of the request. True when the brokers have spoken: also a refusal of the whole request
+ * is an answer, and no later one will be better. */
 static bool learn_limits(ab_topics_t *topics, rd_kafka_event_t *event, const ab_sink_t *sink)
 {
     const rd_kafka_DescribeConfigs_result_t *result = rd_kafka_event_DescribeConfigs_result(event);

@@ -53,8 +53,8 @@ unsigned ab_topics_version(ab_topics_t *topics);
 ab_topic_problem_t ab_topics_refresh_one(ab_topics_t *topics, size_t index, rd_kafka_t *probe,
                                          int timeout_ms, char *ret_text, size_t room);
 
-/** Asks for max.message.bytes of every output, in one request. Where it is refused the default stays.
- *  Returns false when the brokers did not answer in time. */
+/** Asks for max.message.bytes of every output, in one request. Where it is refused the default
+ * stays. Returns false when the brokers did not answer in time. */
 bool ab_topics_refresh_limits(ab_topics_t *topics, rd_kafka_t *probe, int timeout_ms,
                               const ab_sink_t *sink);
 

@@ -264,6 +264,35 @@ static void test_dead_letters_held_back_are_told_by_the_tick(void **state)
     free_fixture(fixture);
 }
 
+static void emit_librdkafka(fixture_t *fixture, const char *facility, const char *client)
+{
+    const ab_field_t fields[] = {AB_TEXT("client", client), AB_TEXT("facility", facility),
+                                 AB_TEXT("text", "broker down")};
+
+    ab_log_emit(fixture->log, AB_LEVEL_WARNING, "librdkafka", "librdkafka says", fields, 3);
+}
+
+static void test_librdkafkas_lines_are_held_back_per_facility_and_client(void **state)
+{
+    fixture_t *fixture = new_fixture(AB_LOG_JSON, AB_LEVEL_INFO);
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        emit_librdkafka(fixture, "FAIL", "consumer-1");
+    }
+    emit_librdkafka(fixture, "FAIL", "producer-2");
+    emit_librdkafka(fixture, "TXNERR", "producer-2");
+    emit_dead_letter(fixture, "FAIL", "consumer-1"); /* the same keys, another storm */
+    assert_int_equal(count_of(output_of(fixture), "\n"), 4);
+    fixture->now_ms += AB_LOG_HOLD_MS;
+    ab_log_tick(fixture->log);
+    assert_non_null(strstr(output_of(fixture), "\"event\":\"librdkafka_held_back\""));
+    assert_non_null(
+        strstr(output_of(fixture),
+               "\"facility\":\"FAIL\",\"client\":\"consumer-1\",\"held_back\":2}"));
+    free_fixture(fixture);
+}
+
 static void test_dead_letters_held_back_are_told_at_the_end(void **state)
 {
     fixture_t *fixture = new_fixture(AB_LOG_TEXT, AB_LEVEL_INFO);
@@ -409,6 +438,7 @@ int main(void)
         cmocka_unit_test(test_dead_letters_are_told_once_in_ten_seconds),
         cmocka_unit_test(test_dead_letters_of_other_reasons_and_sources_are_told_apart),
         cmocka_unit_test(test_dead_letters_held_back_are_told_by_the_tick),
+        cmocka_unit_test(test_librdkafkas_lines_are_held_back_per_facility_and_client),
         cmocka_unit_test(test_dead_letters_held_back_are_told_at_the_end),
         cmocka_unit_test(test_dead_letters_of_too_many_kinds_share_one_account),
         cmocka_unit_test(test_dead_letters_below_the_level_are_not_counted),

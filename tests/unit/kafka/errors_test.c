@@ -134,8 +134,8 @@ static void test_names_unanswered_is_told_from_refused(void **state)
 static void test_refusal_text_every_error_has_words_without_details(void **state)
 {
     (void)state;
-    assert_non_null(strstr(ab_error_refusal_text(RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE),
-                           "max.message.bytes"));
+    assert_non_null(
+        strstr(ab_error_refusal_text(RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE), "max.message.bytes"));
     assert_non_null(
         strstr(ab_error_refusal_text(RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP), "timestamp"));
     assert_ptr_equal(ab_error_refusal_text(RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP),
