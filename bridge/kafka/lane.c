@@ -1,4 +1,4 @@
-#include "bridge/kafka/lane_state.h"
+#include "bridge/kafka/lane.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 
 #include "bridge/core/dead_letter.h"
 #include "bridge/kafka/handle.h"
+#include "bridge/kafka/lane_state.h"
 #include "bridge/kafka/relay.h"
 
 /* Three lives lost within this end the process. */
