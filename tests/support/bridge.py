@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
+from contextlib import contextmanager
 from pathlib import Path
 
 from broker import Waiting, wait_until
@@ -115,11 +115,12 @@ class Bridge:
         self.signal(signal.SIGTERM)
         self.wait_exit(wanted, timeout_s)
 
-    def freeze(self, seconds):
-        """SIGSTOP for so long, then SIGCONT."""
+    @contextmanager
+    def frozen(self):
+        """SIGSTOP, and SIGCONT at the end of the block."""
         self.signal(signal.SIGSTOP)
         try:
-            time.sleep(seconds)
+            yield self
         finally:
             self.signal(signal.SIGCONT)
 

@@ -63,7 +63,7 @@ def numbered_inputs(source, partitions, count, keys=97, size=1000, first=0):
 
 
 class RelayCase(unittest.TestCase):
-    """Each test makes its own topics, so that tests share nothing but the broker."""
+    """Each test makes its own topics and removes them, so that tests share nothing but the broker."""
 
     @classmethod
     def setUpClass(cls):
@@ -74,7 +74,14 @@ class RelayCase(unittest.TestCase):
         cls.broker.close()
 
     def setUp(self):
+        self._began = time.monotonic()
         self.prefix = f"{type(self).__name__.lower()}-{uuid.uuid4().hex[:8]}"
+        self._made = []
+        self.addCleanup(lambda: self.broker.delete(self._made))
+
+    def tell(self, what):
+        """For the log of a long test."""
+        print(f"{self._testMethodName}: {what} after {time.monotonic() - self._began:.0f} s", flush=True)
 
     def layout(self, partitions=4, outputs=None, source_config=None, counts=None, **routes):
         """Makes the topics of one source. outputs holds topic properties of the variants' topics, counts
@@ -96,6 +103,7 @@ class RelayCase(unittest.TestCase):
 
     def make(self, layout, topic, partitions, **properties):
         self.broker.create(topic, partitions, **properties)
+        self._made.append(topic)
         layout.counts[topic] = partitions
 
     def bridge(self, layout, name="bridge", host=None, source=None, **sections):
