@@ -73,7 +73,9 @@ static inline aw__defect_t aw__read_varint(aw__reader_t *reader, uint64_t *ret_v
         const uint64_t bytes = aw__load_little(at);
         const uint64_t stops = ~bytes & UINT64_C(0x8080808080808080);
         if (stops != 0) {
-            *ret_value = aw__varint_pack(bytes & (stops ^ (stops - 1)));
+            /* Keeps what is below the first high bit that is not set; the bits above it that a stop
+             * leaves are high bits that are not set either. */
+            *ret_value = aw__varint_pack(bytes & (stops - 1));
             reader->at = at + (size_t)__builtin_ctzll(stops) / 8 + 1;
             return AW__DEFECT_NONE;
         }
