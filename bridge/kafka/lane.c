@@ -375,7 +375,6 @@ static bool next_life(ab_lane_t *lane)
 {
     switch (lane->fate) {
     case AB_FATE_GO: /* stopped */
-        return false;
     case AB_FATE_EXIT:
         return false;
     case AB_FATE_RECONNECT:
