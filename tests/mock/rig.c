@@ -365,6 +365,33 @@ size_t rig_size(rig_t *rig, const char *topic)
     return count;
 }
 
+aw_span_t rig_header(const ab_full_record_t *record, const char *name)
+{
+    aw_span_t value = AW_SPAN_NULL;
+    for (size_t i = 0; i < record->header_count; i++) {
+        if (strcmp(record->headers[i].name, name) == 0) {
+            value = record->headers[i].value;
+        }
+    }
+    return value;
+}
+
+void rig_assert_text(aw_span_t value, const char *wanted)
+{
+    assert_non_null(value.data);
+    assert_int_equal(value.size, strlen(wanted));
+    assert_memory_equal(value.data, wanted, value.size);
+}
+
+const ab_full_record_t *rig_only(rig_t *rig, const char *topic, ab_records_t **ret_records)
+{
+    size_t count;
+    *ret_records = rig_read(rig, topic);
+    const ab_full_record_t *records = ab_records_view(*ret_records, &count);
+    assert_int_equal(count, 1);
+    return records;
+}
+
 /* ---- errors on purpose ---- */
 
 void rig_fail_at(rig_t *rig, int32_t broker, int16_t request, rd_kafka_resp_err_t err, size_t count)

@@ -104,6 +104,13 @@ void rig_await_consumed(rig_t *rig, uint64_t count);
 /* Waits until a lane holds partitions. */
 void rig_await_assigned(rig_t *rig, int64_t lane);
 
+/* The only record of a topic; *ret_records owns it. */
+const ab_full_record_t *rig_only(rig_t *rig, const char *topic, ab_records_t **ret_records);
+/* The value of the last header of this name; absent without one. */
+aw_span_t rig_header(const ab_full_record_t *record, const char *name);
+/* That a header's value is this text. */
+void rig_assert_text(aw_span_t value, const char *wanted);
+
 /* The next count requests of this kind that come to a broker are answered with err. */
 void rig_fail_at(rig_t *rig, int32_t broker, int16_t request, rd_kafka_resp_err_t err,
                  size_t count);
