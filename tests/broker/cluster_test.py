@@ -49,9 +49,9 @@ class Cluster(RelayCase):
         bridge.stop()
         self.assert_clean(self.audit(inputs, layout), layout.outputs)
 
-    def test_each_broker_dies_in_turn(self):
+    def test_brokers_die_and_come_back_in_turn(self):
         def disturb(layout, bridge):
-            for node in (1, 2, 3):
+            for node in (1, 3):
                 self.broker.script("kill9", node)
                 # Two of three are enough.
                 self.wait_progress(layout, self.progress(layout) + 2 * PER_SECOND, bridge)

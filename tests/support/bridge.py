@@ -3,12 +3,9 @@
 import ctypes
 import json
 import os
-import shutil
 import signal
 import subprocess
-import tempfile
 from contextlib import contextmanager
-from pathlib import Path
 
 from broker import Waiting, wait_until
 
@@ -50,25 +47,15 @@ def _die_with_parent():
 
 
 class Bridge:
-    """A process of agent-bridge run. Use as a context manager: what still runs at the end is killed."""
+    """A process of agent-bridge run, with its config and log in folder. What starts it has to kill it."""
 
-    def __init__(self, settings, name="bridge", host=None, folder=None):
+    def __init__(self, settings, folder, name="bridge", host=None):
         self.name = name
-        self.folder = Path(folder or tempfile.mkdtemp(prefix="agent-bridge-test."))
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.config_file = self.folder / f"{name}.yaml"
+        self.config_file = folder / f"{name}.yaml"
         self.config_file.write_text(json.dumps(settings, indent=2))
-        self.log_file = self.folder / f"{name}.log"
+        self.log_file = folder / f"{name}.log"
         self.host = host
         self.process = None
-
-    def __enter__(self):
-        return self.start()
-
-    def __exit__(self, kind, *_):
-        self.kill9()
-        if kind is None:
-            shutil.rmtree(self.folder, ignore_errors=True)
 
     # ---- life ----------------------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
 """The frame of a broker test: topics of its own on the shared broker, a config for them, an audit at the end."""
 
+import shutil
 import time
 import unittest
 import uuid
@@ -76,6 +77,10 @@ class RelayCase(unittest.TestCase):
     def setUp(self):
         self._began = time.monotonic()
         self.prefix = f"{type(self).__name__.lower()}-{uuid.uuid4().hex[:8]}"
+        # Configs and logs of the bridges; kept until the same test runs again.
+        self.folder = self.broker.folder / "tests" / self.id().partition(".")[2]
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True)
         self._made = []
         self.addCleanup(lambda: self.broker.delete(self._made))
 
@@ -110,7 +115,7 @@ class RelayCase(unittest.TestCase):
         """A bridge for a layout, not started yet; killed at the end of the test whatever happens."""
         sections.setdefault("instance", name)  # None: left out, so that it is the host's name
         settings = config(self.broker, layout.group, [layout.source_config(**(source or {}))], **sections)
-        bridge = Bridge(settings, name, host)
+        bridge = Bridge(settings, self.folder, name, host)
         self.addCleanup(bridge.kill9)
         return bridge
 
