@@ -341,7 +341,8 @@ static void learn_refusals(ab_lane_t *lane)
 
 void ab_lane_abort(ab_lane_t *lane)
 {
-    if (lane->fate == AB_FATE_GO || lane->fate == AB_FATE_RECONNECT || lane->fate == AB_FATE_EXIT) {
+    /* A producer with a fatal error has nothing left to abort: the coordinator does it. */
+    if (rd_kafka_fatal_error(lane->producer, NULL, 0) == RD_KAFKA_RESP_ERR_NO_ERROR) {
         (void)call_until_settled(lane, CALL_ABORT, NULL, NULL);
     }
     for (int i = 0; i < 100 && lane->inflight_count > 0; i++) {
