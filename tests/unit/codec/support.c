@@ -57,7 +57,7 @@ aw_span_t aw_test_guarded(aw_span_t bytes)
         assert_int_equal(mprotect(mapping + mapped - page, page, PROT_NONE), 0);
     }
     uint8_t *copy = mapping + mapped - page - bytes.size;
-    if (mapping != NULL && bytes.size > 0) {
+    if (bytes.size > 0) {
         memcpy(copy, bytes.data, bytes.size);
     }
     return (aw_span_t){copy, bytes.size};
