@@ -63,7 +63,10 @@ class Bridge:
         """Starts it, also again after a stop or a kill; the log goes on in the same file."""
         environment = dict(os.environ)
         if self.host:
-            environment |= {"LD_PRELOAD": os.environ["AW_HOSTNAME_SHIM"], "AW_TEST_HOSTNAME": self.host}
+            # By its name alone: a blank in the path would end LD_PRELOAD's item.
+            folder, name = os.path.split(os.environ["AW_HOSTNAME_SHIM"])
+            environment |= {"LD_PRELOAD": name, "LD_LIBRARY_PATH": folder,
+                            "AW_TEST_HOSTNAME": self.host}
         with open(self.log_file, "ab") as log:
             self.process = subprocess.Popen([program(), "run", "-c", str(self.config_file)],
                                             stdin=subprocess.DEVNULL, stdout=log, stderr=log,
