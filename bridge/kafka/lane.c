@@ -131,6 +131,16 @@ void ab_lane_fatal(ab_lane_t *lane, rd_kafka_resp_err_t err, const char *text)
         ab_lane_end(lane, AB_FATE_EXIT, AB_EXIT_NOT_ALLOWED);
         return;
     }
+    if (cause == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID) {
+        /* Brokers that come back after an outage say it without any rival; a real one shows in the
+         * transactional id. */
+        ab_lane_emit(lane, AB_LEVEL_WARNING, "member_fenced",
+                     "the group gave this member's place away: another process of the same "
+                     "instance, or brokers that had forgotten it; the lane is built anew",
+                     fields, 2);
+        ab_lane_end(lane, AB_FATE_TIMED_OUT, 0);
+        return;
+    }
     ab_lane_emit(lane, AB_LEVEL_ERROR, "lane_failed",
                  "librdkafka reports a fatal error; the lane is built anew", fields, 2);
     ab_lane_end(lane, AB_FATE_REBUILD, 0);

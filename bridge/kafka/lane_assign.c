@@ -49,7 +49,8 @@ static void give_up(ab_lane_t *lane, const rd_kafka_topic_partition_list_t *part
 static void on_revoke(ab_lane_t *lane, const rd_kafka_topic_partition_list_t *partitions)
 {
     const bool lost = rd_kafka_assignment_lost(lane->consumer) != 0;
-    if (lane->committing) {
+    if (lane->committing || lane->aborting) {
+        /* This runs inside a retry of that very call, which goes on afterwards. */
         lane->txn.revoked = true;
     } else if (lane->txn.open && lost) {
         ab_lane_abort(lane);
