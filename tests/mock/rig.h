@@ -38,6 +38,7 @@
 #define RIG_PRODUCE           0
 #define RIG_METADATA          3
 #define RIG_OFFSET_FETCH      9
+#define RIG_HEARTBEAT         12
 #define RIG_INIT_PRODUCER_ID  22
 #define RIG_ADD_PARTITIONS    24
 #define RIG_ADD_OFFSETS       25
