@@ -41,6 +41,13 @@ def program():
     return path
 
 
+def hostname_shim():
+    path = os.environ.get("AW_HOSTNAME_SHIM")
+    if not path or not os.path.exists(path):
+        raise SystemExit(f"AW_HOSTNAME_SHIM={path!r} is not there; it is built from tests/broker/hostname.c")
+    return path
+
+
 def _die_with_parent():
     """In the child: a test that is killed leaves no bridge behind."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
