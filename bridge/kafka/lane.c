@@ -120,7 +120,7 @@ void ab_lane_fatal(ab_lane_t *lane, rd_kafka_resp_err_t err, const char *text)
         }
     }
     const ab_field_t fields[] = {AB_TEXT("error", rd_kafka_err2name(cause)), AB_TEXT("text", text)};
-    if (ab_error_is_fenced(cause)) {
+    if (ab_error_is_fenced(cause) || stood_still(lane)) {
         on_fenced(lane, fields);
         return;
     }

@@ -12,10 +12,9 @@
 #define COPY_WHOLE   "whole"
 #define COPY_POINTER "pointer"
 /* Fixed part of a record batch, magic 2, and the most that a record's own lengths take. */
-#define BATCH_BYTES      61u
-#define RECORD_FIXED_MAX 40u
-#define HEADER_FIXED_MAX 10u
-#define SENT_PER_BLOCK   (sizeof(((struct ab_sent_block *)0)->items) / sizeof(ab_sent_t))
+#define BATCH_BYTES        61u
+#define RECORD_FIXED_BYTES 3u /* attributes, and two deltas of 0 */
+#define SENT_PER_BLOCK     (sizeof(((struct ab_sent_block *)0)->items) / sizeof(ab_sent_t))
 /* While the producer's queue is full: how long one wait for room is. */
 #define QUEUE_FULL_MS 10
 
@@ -106,30 +105,68 @@ void ab_lane_on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *message, void
     give_sent(lane, sent);
 }
 
-/* The bytes of a batch that holds this one record, uncompressed: what a topic's max.message.bytes
- * is held against. An upper bound, at most RECORD_FIXED_MAX too high. */
-static uint64_t batch_bytes(const outgoing_t *out)
+/* What one record takes on the wire, magic 2, uncompressed: exactly what the broker will hold
+ * against the topic's max.message.bytes when it comes alone in its batch. */
+typedef struct wire_size {
+    uint64_t bytes; /* of the record without the varint that counts its headers */
+    uint64_t headers;
+} wire_size_t;
+
+/* Bytes of a length as a zigzag varint; -1 stands for NULL. */
+static uint64_t length_bytes(int64_t length)
 {
-    uint64_t bytes = BATCH_BYTES + RECORD_FIXED_MAX + out->key.size + out->value.size;
-    const char *name;
-    const void *value;
-    size_t size;
-    for (size_t i = 0; out->headers != NULL &&
-                       rd_kafka_header_get_all(out->headers, i, &name, &value, &size) == 0;
-         i++) {
-        bytes += HEADER_FIXED_MAX + strlen(name) + size;
+    uint64_t zigzag = length < 0 ? 1 : (uint64_t)length << 1;
+    uint64_t bytes = 1;
+    while (zigzag >= 0x80) {
+        zigzag >>= 7;
+        bytes++;
     }
     return bytes;
 }
 
+static uint64_t span_bytes(const void *data, size_t size)
+{
+    return length_bytes(data != NULL ? (int64_t)size : -1) + size;
+}
+
+static void add_header_size(wire_size_t *size, const char *name, const void *value, size_t bytes)
+{
+    const size_t length = strlen(name);
+    size->bytes += length_bytes((int64_t)length) + length + span_bytes(value, bytes);
+    size->headers++;
+}
+
+static wire_size_t wire_size_of(const outgoing_t *out)
+{
+    wire_size_t size = {RECORD_FIXED_BYTES, 0};
+    const char *name;
+    const void *value;
+    size_t bytes;
+    size.bytes += span_bytes(out->key.data, out->key.size);
+    size.bytes += span_bytes(out->value.data, out->value.size);
+    for (size_t i = 0; out->headers != NULL &&
+                       rd_kafka_header_get_all(out->headers, i, &name, &value, &bytes) == 0;
+         i++) {
+        add_header_size(&size, name, value, bytes);
+    }
+    return size;
+}
+
+/* Of a batch that holds this one record. */
+static uint64_t batch_bytes(const wire_size_t *size)
+{
+    const uint64_t record = size->bytes + length_bytes((int64_t)size->headers);
+    return BATCH_BYTES + length_bytes((int64_t)record) + record;
+}
+
 /* False when it is certain that the topic will refuse a record of so many bytes. Where the producer
  * compresses, only the broker knows. */
-static bool may_fit(const ab_lane_t *lane, const outgoing_t *out, uint64_t bytes)
+static bool may_fit(const ab_lane_t *lane, const outgoing_t *out, const wire_size_t *size)
 {
     if (lane->compresses) {
         return out->key.size + out->value.size <= (size_t)lane->largest_limit;
     }
-    return bytes <= (uint64_t)lane->facts[out->topic].max_message_bytes + RECORD_FIXED_MAX;
+    return batch_bytes(size) <= (uint64_t)lane->facts[out->topic].max_message_bytes;
 }
 
 static rd_kafka_resp_err_t produce(ab_lane_t *lane, const outgoing_t *out, ab_sent_t *sent)
@@ -242,7 +279,7 @@ static outgoing_t routed_of(const ab_lane_t *lane, rd_kafka_message_t *message,
 }
 
 static bool send_routed(ab_lane_t *lane, rd_kafka_message_t *message, const ab_record_t *record,
-                        int source, outgoing_t *out, uint64_t bytes)
+                        int source, outgoing_t *out, wire_size_t wire)
 {
     const ab_poison_entry_t *entry =
         ab_poison_find(&lane->poison, source, record->partition, record->offset);
@@ -252,8 +289,8 @@ static bool send_routed(ab_lane_t *lane, rd_kafka_message_t *message, const ab_r
         record->timestamp_type != AB_TIMESTAMP_NONE && record->timestamp_ms == 0;
     if (lane->config->source_header) {
         const size_t size = ab_source_text(record, text);
-        bytes += HEADER_FIXED_MAX + strlen(AB_HEADER_SOURCE) + size;
-        if (rung_of(entry, AB_OUTPUT_ROUTE) == 0 && may_fit(lane, out, bytes)) {
+        add_header_size(&wire, AB_HEADER_SOURCE, text, size);
+        if (rung_of(entry, AB_OUTPUT_ROUTE) == 0 && may_fit(lane, out, &wire)) {
             add_header(out->headers, AB_HEADER_SOURCE, aw_span_view(text, size));
         } else {
             lane->in_hand.without_source++;
@@ -289,7 +326,8 @@ static bool send_quarantine(ab_lane_t *lane, rd_kafka_message_t *message, const 
         out.headers = detach_headers(message);
         add_letter_headers(out.headers, letter);
         add_header(out.headers, HEADER_COPY, aw_span_text_view(COPY_WHOLE));
-        whole = may_fit(lane, &out, batch_bytes(&out));
+        const wire_size_t wire = wire_size_of(&out);
+        whole = may_fit(lane, &out, &wire);
     }
     if (!whole) {
         if (out.headers != NULL) {
@@ -381,13 +419,13 @@ bool ab_lane_send(ab_lane_t *lane, rd_kafka_message_t *message, const ab_record_
     }
     if (verdict->outcome == AB_OUTCOME_ROUTED) {
         outgoing_t out = routed_of(lane, message, record, verdict, source);
-        const uint64_t bytes = batch_bytes(&out);
+        const wire_size_t wire = wire_size_of(&out);
         const ab_poison_entry_t *entry =
             ab_poison_find(&lane->poison, source, record->partition, record->offset);
         const bool refused =
             rung_of(entry, AB_OUTPUT_ROUTE) >= ab_output_last_rung(AB_OUTPUT_ROUTE);
-        if (!refused && may_fit(lane, &out, bytes)) {
-            return send_routed(lane, message, record, source, &out, bytes);
+        if (!refused && may_fit(lane, &out, &wire)) {
+            return send_routed(lane, message, record, source, &out, wire);
         }
         refused_by = verdict->topic;
         ab_verdict_reject(

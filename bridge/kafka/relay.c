@@ -10,6 +10,7 @@
 #include "bridge/kafka/lane.h"
 
 #define METADATA_MS      3000
+#define METADATA_MIN_MS  500
 #define LIMITS_MS        5000
 #define SAY_EVERY_MS     10000
 #define REFRESH_EVERY_MS 300000
@@ -141,11 +142,27 @@ static void tell_topic(ab_relay_t *relay, const char *name, ab_topic_problem_t p
     }
 }
 
+/* How long one call may take, so that lasting trouble is told on time. */
+static int patience_ms(const lookout_t *lookout)
+{
+    const int64_t left = lookout->said_ms + SAY_EVERY_MS - now_ms();
+    if (lookout->said_ms == 0 || left > METADATA_MS) {
+        return METADATA_MS;
+    }
+    return left < METADATA_MIN_MS ? METADATA_MIN_MS : (int)left;
+}
+
+static bool may_say(const lookout_t *lookout)
+{
+    return lookout->said_ms == 0 || now_ms() - lookout->said_ms >= SAY_EVERY_MS;
+}
+
 static void look_once(ab_relay_t *relay, lookout_t *lookout)
 {
     ab_topics_t *topics = relay->shared.topics;
+    const bool tell = may_say(lookout) || !relay->shared.config->topics_wait;
     char text[256] = "";
-    const bool may_say = lookout->said_ms == 0 || now_ms() - lookout->said_ms >= SAY_EVERY_MS;
+    bool told = false;
     lookout->missing = 0;
     lookout->denied = 0;
     lookout->unreachable = false;
@@ -154,23 +171,26 @@ static void look_once(ab_relay_t *relay, lookout_t *lookout)
         if (topic.partitions > 0) {
             continue;
         }
-        const ab_topic_problem_t problem =
-            ab_topics_refresh_one(topics, i, relay->probe, METADATA_MS, text, sizeof(text));
+        const ab_topic_problem_t problem = ab_topics_refresh_one(
+            topics, i, relay->probe, patience_ms(lookout), text, sizeof(text));
         if (problem == AB_TOPIC_UNREACHABLE) {
             lookout->unreachable = true;
             break;
         }
         lookout->missing += problem == AB_TOPIC_MISSING;
         lookout->denied += problem == AB_TOPIC_DENIED;
-        if (problem != AB_TOPIC_OK && (may_say || !relay->shared.config->topics_wait)) {
+        if (problem != AB_TOPIC_OK && tell) {
             tell_topic(relay, topic.name, problem, text);
-            lookout->said_ms = now_ms();
+            told = true;
         }
     }
-    if (lookout->unreachable && may_say) {
+    if (lookout->unreachable && may_say(lookout)) {
         const ab_field_t fields[] = {AB_TEXT("text", text)};
         emit(relay, AB_LEVEL_WARNING, "brokers_unreachable",
              "no broker answers at bootstrap.servers; trying again until one does", fields, 1);
+        told = true;
+    }
+    if (told) {
         lookout->said_ms = now_ms();
     }
 }
