@@ -77,6 +77,7 @@ typedef struct ab_config {
     bool topics_wait;               /* topics.missing: wait */
     uint64_t memory_per_lane_bytes;
     unsigned shutdown_timeout_ms;
+    unsigned stuck_after_ms; /* health.stuck_after */
     ab_log_format_t log_format;
     ab_level_t log_level;
     struct ab_config_memory *memory; /* what owns the strings, and this struct */

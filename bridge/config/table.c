@@ -233,6 +233,15 @@ static const ab_key_t keys[] = {
      .help =
          "Bytes on their way to the outputs in one lane; over it the lane stops consuming until "
          "the brokers have taken some. At least the largest `max_value`."},
+    {.path = "health", .type = AB_KEY_SECTION, .help = "When the process counts as ready."},
+    {.path = "health.stuck_after",
+     .type = AB_KEY_DURATION,
+     .fallback = "60s",
+     .min = SECONDS,
+     .max = 60 * 60 * SECONDS,
+     IN_CONFIG(stuck_after_ms),
+     .help = "A partition that has records to read and has not moved for so long makes the process "
+             "not ready (`/readyz` answers 503)."},
     {.path = "shutdown", .type = AB_KEY_SECTION, .help = "How the process ends."},
     {.path = "shutdown.timeout",
      .type = AB_KEY_DURATION,
@@ -260,7 +269,6 @@ static const ab_key_t keys[] = {
     {.path = "snapshots", .type = AB_KEY_LATER, .help = "answers to export requests"},
     {.path = "limits", .type = AB_KEY_LATER, .help = "decoding limits"},
     {.path = "http", .type = AB_KEY_LATER, .help = "the HTTP port"},
-    {.path = "health", .type = AB_KEY_LATER, .help = "the HTTP port"},
 };
 
 #define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))

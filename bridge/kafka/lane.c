@@ -214,6 +214,7 @@ static rd_kafka_t *make_handle(ab_lane_t *lane, ab_role_t role, rd_kafka_type_t 
 static void take_transactional_id(ab_lane_t *lane)
 {
     while (lane->fate == AB_FATE_GO && !ab_lane_stopping(lane)) {
+        ab_lane_tick(lane, AB_PHASE_STARTING);
         rd_kafka_error_t *error = rd_kafka_init_transactions(lane->producer, INIT_CALL_MS);
         if (error == NULL) {
             return;
@@ -345,6 +346,9 @@ static void close_life(ab_lane_t *lane)
     ab_lane_free_sent(lane);
     memset(&lane->in_hand, 0, sizeof(lane->in_hand));
     ab_parts_reset(&lane->parts);
+    pthread_mutex_lock(&lane->counters_lock);
+    memset(lane->sources_shown, 0, lane->config->source_count * sizeof(*lane->sources_shown));
+    pthread_mutex_unlock(&lane->counters_lock);
     ab_poison_clear(&lane->poison);
     lane->had_assignment = false;
     lane->need_rewind = false;
@@ -356,6 +360,7 @@ static void close_life(ab_lane_t *lane)
 static void rest(ab_lane_t *lane, unsigned ms)
 {
     for (; ms > 0 && !ab_lane_stopping(lane); ms -= ms < 50 ? ms : 50) {
+        ab_lane_tick(lane, AB_PHASE_RESTARTING);
         ab_lane_sleep_ms(ms < 50 ? ms : 50);
     }
 }
@@ -394,6 +399,9 @@ static bool next_life(ab_lane_t *lane)
         break;
     }
     lane->backoff_ms = 0;
+    pthread_mutex_lock(&lane->counters_lock);
+    lane->durable.lane_restarts++;
+    pthread_mutex_unlock(&lane->counters_lock);
     return !ab_lane_stopping(lane);
 }
 
@@ -402,21 +410,24 @@ int ab_lane_run(ab_lane_t *lane)
     do {
         lane->fate = AB_FATE_GO;
         lane->exit_code = AB_EXIT_OK;
+        ab_lane_tick(lane, AB_PHASE_STARTING);
         open_life(lane);
         if (lane->fate == AB_FATE_GO && lane->consumer != NULL) {
             ab_lane_emit(lane, AB_LEVEL_INFO, "lane_started", "the lane reads", NULL, 0);
             ab_lane_loop(lane);
         }
         close_life(lane);
+        ab_lane_tick(lane, AB_PHASE_RESTARTING);
     } while (next_life(lane));
+    ab_lane_tick(lane, AB_PHASE_ENDED);
     return lane->exit_code;
 }
 
 void ab_lane_ledger(ab_lane_t *lane, ab_ledger_t *ret_ledger)
 {
-    pthread_mutex_lock(&lane->ledger_lock);
-    *ret_ledger = lane->durable;
-    pthread_mutex_unlock(&lane->ledger_lock);
+    pthread_mutex_lock(&lane->counters_lock);
+    *ret_ledger = lane->durable.ledger;
+    pthread_mutex_unlock(&lane->counters_lock);
 }
 
 static int find_or_none(const ab_topics_t *topics, const char *name)
@@ -453,10 +464,12 @@ ab_lane_t *ab_lane_new(ab_shared_t *shared, unsigned index)
     lane->outputs = calloc(lane->topic_count, sizeof(*lane->outputs));
     lane->facts = calloc(lane->topic_count, sizeof(*lane->facts));
     lane->targets = calloc(lane->config->source_count, sizeof(*lane->targets));
+    lane->sources_shown = calloc(lane->config->source_count, sizeof(*lane->sources_shown));
     lane->arena = aw_arena_new(AB_LETTER_ARENA_MAX);
-    pthread_mutex_init(&lane->ledger_lock, NULL);
+    pthread_mutex_init(&lane->counters_lock, NULL);
     if (lane->outputs == NULL || lane->facts == NULL || lane->targets == NULL ||
-        lane->arena == NULL || ab_parts_init(&lane->parts, lane->config) != 0) {
+        lane->sources_shown == NULL || lane->arena == NULL ||
+        ab_parts_init(&lane->parts, lane->config) != 0) {
         ab_lane_free(lane);
         return NULL;
     }
@@ -477,6 +490,8 @@ void ab_lane_free(ab_lane_t *lane)
     free(lane->outputs);
     free(lane->facts);
     free(lane->targets);
-    pthread_mutex_destroy(&lane->ledger_lock);
+    free(lane->sources_shown);
+    free(lane->txn.stamps_ms);
+    pthread_mutex_destroy(&lane->counters_lock);
     free(lane);
 }

@@ -6,7 +6,7 @@
 
 #include "bridge/config/config.h"
 #include "bridge/core/event.h"
-#include "bridge/core/ledger.h"
+#include "bridge/core/status.h"
 #include "bridge/kafka/topics.h"
 
 /** One lane: a thread with a group consumer and a transactional producer (specs/lane.md). */
@@ -30,6 +30,10 @@ int ab_lane_run(ab_lane_t *lane);
 
 /** The lane's durable ledger now; any thread. */
 void ab_lane_ledger(ab_lane_t *lane, ab_ledger_t *ret_ledger);
+
+/** The lane now, and its share of every source added to ret_sources (one per source of the config);
+ * any thread. The lane refreshes the sources about once a second. */
+void ab_lane_status(ab_lane_t *lane, ab_lane_status_t *ret_status, ab_source_status_t *ret_sources);
 
 /** Takes NULL. Not while ab_lane_run() runs. */
 void ab_lane_free(ab_lane_t *lane);

@@ -84,16 +84,29 @@ static void take_record(ab_lane_t *lane, rd_kafka_message_t *message, int source
     }
     ab_ledger_count(&lane->in_hand, &verdict);
     part->next = record.offset + 1;
+    if (!part->in_transaction && record.timestamp_type != AB_TIMESTAMP_NONE) {
+        part->first_ms = record.timestamp_ms;
+    }
     part->in_transaction = true;
+    ab_lane_note_stamp(lane, &record);
     lane->txn.records++;
     lane->last_record_ns = ab_lane_now_ns();
 }
 
 static void count_stale(ab_lane_t *lane)
 {
-    pthread_mutex_lock(&lane->ledger_lock);
-    lane->durable.stale++;
-    pthread_mutex_unlock(&lane->ledger_lock);
+    pthread_mutex_lock(&lane->counters_lock);
+    lane->durable.ledger.stale++;
+    pthread_mutex_unlock(&lane->counters_lock);
+}
+
+/* The log was read to its end: whatever lies before holds nothing more for us. */
+static void on_end(ab_lane_t *lane, const rd_kafka_message_t *message, int source)
+{
+    ab_part_t *part = ab_parts_get(&lane->parts, source, message->partition);
+    if (part != NULL && part->state == AB_PART_HELD && message->offset >= part->next) {
+        part->end = message->offset;
+    }
 }
 
 static void on_consumer_error(ab_lane_t *lane, const rd_kafka_message_t *message, int source)
@@ -102,6 +115,7 @@ static void on_consumer_error(ab_lane_t *lane, const rd_kafka_message_t *message
     const ab_part_t *part = ab_parts_get(&lane->parts, source, message->partition);
     switch (ab_error_of_consumer(message->err)) {
     case AB_ACTION_NONE:
+        on_end(lane, message, source);
         break;
     case AB_ACTION_GAP:
         if (source >= 0) {
@@ -255,6 +269,11 @@ void ab_lane_loop(ab_lane_t *lane)
     adopt_facts(lane);
     while (lane->fate == AB_FATE_GO && !ab_lane_stopping(lane)) {
         const int64_t now = ab_lane_now_ns();
+        const bool waiting = now < lane->backoff_until_ns || lane->need_rewind;
+        ab_lane_tick(lane, !lane->had_assignment ? AB_PHASE_JOINING
+                           : waiting             ? AB_PHASE_WAITING
+                                                 : AB_PHASE_RUNNING);
+        ab_lane_show(lane);
         if (now < lane->backoff_until_ns) {
             wait_out(lane);
         } else if (lane->need_rewind && lane->txn.open) {

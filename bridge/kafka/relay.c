@@ -33,7 +33,9 @@ struct ab_relay {
     pthread_mutex_t lock;
     pthread_cond_t ended; /* all_ended changed; CLOCK_MONOTONIC */
     bool all_ended;
-    int exit_code; /* the first that is not 0 */
+    int exit_code;    /* the first that is not 0 */
+    atomic_int phase; /* an ab_relay_phase_t, without STOPPING, which shared.stop says */
+    int64_t begun_ms;
 };
 
 static int64_t now_ms(void)
@@ -181,6 +183,8 @@ static bool wait_for_topics(ab_relay_t *relay)
     lookout_t lookout = {0};
     while (!stopping(relay)) {
         look_once(relay, &lookout);
+        atomic_store(&relay->phase, lookout.unreachable ? AB_RELAY_PHASE_CONNECTING
+                                                        : AB_RELAY_PHASE_WAITING_TOPICS);
         rd_kafka_poll(relay->probe, 0);
         if (lookout.denied > 0) {
             note_exit(relay, AB_EXIT_NOT_ALLOWED);
@@ -213,6 +217,7 @@ static void *run_worker(void *opaque)
 
 static void start_lanes(ab_relay_t *relay)
 {
+    atomic_store(&relay->phase, AB_RELAY_PHASE_RUNNING);
     for (unsigned i = 0; i < relay->shared.config->lanes; i++) {
         worker_t *worker = &relay->workers[i];
         worker->started = pthread_create(&worker->thread, NULL, run_worker, worker) == 0;
@@ -270,6 +275,7 @@ static void *supervise(void *opaque)
     }
     pthread_mutex_lock(&relay->lock);
     relay->all_ended = true;
+    atomic_store(&relay->phase, AB_RELAY_PHASE_ENDED);
     pthread_cond_broadcast(&relay->ended);
     pthread_mutex_unlock(&relay->lock);
     return NULL;
@@ -289,6 +295,7 @@ ab_relay_t *ab_relay_new(const ab_config_t *config, const ab_sink_t *sink)
     pthread_cond_init(&relay->ended, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&relay->lock, NULL);
+    relay->begun_ms = now_ms();
     relay->shared.config = config;
     relay->shared.sink = sink;
     relay->shared.topics = ab_topics_new(config);
@@ -358,6 +365,46 @@ void ab_relay_ledger(ab_relay_t *relay, ab_ledger_t *ret_ledger)
         ab_lane_ledger(relay->workers[i].lane, &one);
         ab_ledger_add(ret_ledger, &one);
     }
+}
+
+static ab_relay_phase_t phase_of(ab_relay_t *relay)
+{
+    const ab_relay_phase_t phase = (ab_relay_phase_t)atomic_load(&relay->phase);
+    return phase != AB_RELAY_PHASE_ENDED && stopping(relay) ? AB_RELAY_PHASE_STOPPING : phase;
+}
+
+ab_status_t *ab_relay_status(ab_relay_t *relay)
+{
+    const ab_config_t *config = relay->shared.config;
+    ab_status_t *status = calloc(1, sizeof(*status));
+    if (status == NULL) {
+        return NULL;
+    }
+    status->lanes = calloc(config->lanes, sizeof(*status->lanes));
+    status->sources = calloc(config->source_count, sizeof(*status->sources));
+    if (status->lanes == NULL || status->sources == NULL) {
+        ab_relay_status_free(status);
+        return NULL;
+    }
+    status->phase = phase_of(relay);
+    status->uptime_seconds = (double)(now_ms() - relay->begun_ms) / 1000.0;
+    status->lane_count = config->lanes;
+    status->source_count = (unsigned)config->source_count;
+    for (unsigned i = 0; i < config->lanes; i++) {
+        ab_lane_status(relay->workers[i].lane, &status->lanes[i], status->sources);
+        ab_counters_add(&status->total, &status->lanes[i].counters);
+    }
+    return status;
+}
+
+void ab_relay_status_free(ab_status_t *status)
+{
+    if (status == NULL) {
+        return;
+    }
+    free(status->lanes);
+    free(status->sources);
+    free(status);
 }
 
 void ab_relay_free(ab_relay_t *relay)
