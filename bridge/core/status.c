@@ -57,12 +57,23 @@ const char *ab_relay_phase_label(ab_relay_phase_t phase)
     return (unsigned)phase < AB_RELAY_PHASE_COUNT ? labels[phase] : "";
 }
 
+#undef LABEL
+
+const char *ab_ready_label(ab_ready_t ready)
+{
+#define LABEL(id, label, text) label,
+    static const char *const labels[] = {AB_READY_LIST(LABEL)};
+#undef LABEL
+    return (unsigned)ready < AB_READY_COUNT ? labels[ready] : "";
+}
+
 const char *ab_ready_text(ab_ready_t ready)
 {
-    static const char *const texts[] = {AB_READY_LIST(LABEL)};
+#define TEXT(id, label, text) text,
+    static const char *const texts[] = {AB_READY_LIST(TEXT)};
+#undef TEXT
     return (unsigned)ready < AB_READY_COUNT ? texts[ready] : "";
 }
-#undef LABEL
 
 void ab_counters_add(ab_counters_t *counters, const ab_counters_t *more)
 {

@@ -154,23 +154,25 @@ typedef struct ab_status {
  * Kafka does. A relay that has not started its lanes yet is alive. */
 bool ab_status_alive(const ab_status_t *status, double limit_seconds);
 
-/** Why a relay is not ready; READY when it is. Restoring and waiting are shown, not unready. */
+/** Why a relay is not ready; READY when it is: identifier, label for machines, text for people.
+ *  Restoring and waiting are shown, not unready. */
 #define AB_READY_LIST(X)                                                                           \
-    X(READY, "ready")                                                                              \
-    X(CONNECTING, "no broker has answered yet")                                                    \
-    X(WAITING_TOPICS, "a topic does not exist yet")                                                \
-    X(JOINING, "a lane has not joined the group yet")                                              \
-    X(STUCK, "a partition with lag has not moved for health.stuck_after")                          \
-    X(STOPPING, "the process is stopping")
+    X(READY, "ready", "ready")                                                                     \
+    X(CONNECTING, "connecting", "no broker has answered yet")                                      \
+    X(WAITING_TOPICS, "waiting_topics", "a topic does not exist yet")                              \
+    X(JOINING, "joining", "a lane has not joined the group yet")                                   \
+    X(STUCK, "stuck", "a partition with lag has not moved for health.stuck_after")                 \
+    X(STOPPING, "stopping", "the process is stopping")
 
 typedef enum ab_ready {
-#define AB_READY_ENUM(id, text) AB_READY_##id,
+#define AB_READY_ENUM(id, label, text) AB_READY_##id,
     AB_READY_LIST(AB_READY_ENUM)
 #undef AB_READY_ENUM
         AB_READY_COUNT
 } ab_ready_t;
 
 ab_ready_t ab_status_ready(const ab_status_t *status);
+const char *ab_ready_label(ab_ready_t ready);
 const char *ab_ready_text(ab_ready_t ready);
 
 #endif

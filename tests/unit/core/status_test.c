@@ -123,6 +123,8 @@ static void test_labels_every_word_is_snake_case_and_out_of_range_is_empty(void 
     assert_string_equal(ab_phase_label(AB_PHASE_ENDED), "ended");
     assert_string_equal(ab_relay_phase_label(AB_RELAY_PHASE_WAITING_TOPICS), "waiting_topics");
     assert_string_equal(ab_ready_text(AB_READY_READY), "ready");
+    assert_string_equal(ab_ready_label(AB_READY_WAITING_TOPICS), "waiting_topics");
+    assert_string_equal(ab_ready_label(AB_READY_COUNT), "");
 }
 
 int main(void)
