@@ -57,6 +57,9 @@ static void store(const binder_t *binder, const ab_key_t *key, const ab_value_t 
         source->start_time_ms = value->start_time_ms;
         break;
     }
+    case AB_KEY_LISTEN:
+        *(ab_listen_t *)slot = value->listen;
+        break;
     default:
         if (key->size > 0) {
             store_number(slot, key->size, value->number);

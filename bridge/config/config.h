@@ -55,6 +55,16 @@ typedef struct ab_optional_topic {
     bool off;
 } ab_optional_topic_t;
 
+/** Longest IP address, NUL included. */
+#define AB_LISTEN_HOST_MAX 46
+
+/** An address to listen on, or none. */
+typedef struct ab_listen {
+    char host[AB_LISTEN_HOST_MAX]; /* an IPv4 or IPv6 address without brackets, "" when off */
+    unsigned port;                 /* 1 to 65535, 0 when off */
+    bool off;
+} ab_listen_t;
+
 /** A whole configuration, checked. Owned by ab_config_load()'s caller; immutable, so threads share
  * it. */
 typedef struct ab_config {
@@ -78,6 +88,7 @@ typedef struct ab_config {
     uint64_t memory_per_lane_bytes;
     unsigned shutdown_timeout_ms;
     unsigned stuck_after_ms; /* health.stuck_after */
+    ab_listen_t http_listen;
     ab_log_format_t log_format;
     ab_level_t log_level;
     struct ab_config_memory *memory; /* what owns the strings, and this struct */

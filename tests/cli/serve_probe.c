@@ -32,6 +32,7 @@ int main(int argc, char **argv)
         .group = "group",
         .instance = "host",
         .lanes = 1,
+        .http_listen = {.off = true},
         .shutdown_timeout_ms = (unsigned)number_of(argc, argv, "timeout_ms", 10000),
     };
     ab_log_options_t options = {.fd = STDERR_FILENO, .level = AB_LEVEL_INFO};
