@@ -50,5 +50,5 @@ format: need-all ## format the sources in place with clang-format
 tidy: need-all ## clang-tidy, gcc -fanalyzer and cppcheck over every source
 	@scripts/tidy.sh
 
-clean: ## remove what was built; the Kafka of the broker tests stays
-	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name kafka -exec rm -rf {} +; fi
+clean: ## remove what was built; Kafka and promtool stay
+	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name kafka ! -name promtool -exec rm -rf {} +; fi
