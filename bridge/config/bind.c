@@ -154,7 +154,8 @@ static void bind_property(const ab_node_t *node, ab_config_memory_t *memory, boo
                                      "keep it out");
         }
         properties->items[properties->count++] =
-            (ab_property_t){name, value, node->name_line, node->name_column};
+            (ab_property_t){name, value, node->name_line, node->name_column,
+                            ab_is_indirect(node->text)};
     }
 }
 

@@ -26,12 +26,16 @@ typedef struct ab_property {
     const char *value; /* resolved: ${…} expanded, file: and env: read; never print it */
     unsigned line;     /* in the config file */
     unsigned column;
+    bool indirect; /* taken from a file or the environment: what came of it is never shown */
 } ab_property_t;
 
 typedef struct ab_properties {
     ab_property_t *items;
     size_t count;
 } ab_properties_t;
+
+/** The property of that name, NULL when it is not written. Borrowed. */
+const ab_property_t *ab_property_find(const ab_properties_t *properties, const char *name);
 
 typedef enum ab_start_kind {
     AB_START_EARLIEST,
@@ -160,6 +164,10 @@ size_t ab_findings_sorted(const ab_findings_t *findings,
 
 /** Writes findings as "file:line:column: error: key: message" lines, in the order of the file. */
 void ab_findings_print(const ab_findings_t *findings, const char *file, FILE *out);
+
+/** Reads a duration as the configuration writes it, "100ms" or "10s". Returns false when it is
+ * none, ret_ms untouched. */
+bool ab_duration_parse(const char *text, uint64_t *ret_ms);
 
 /** The version of the libyaml that runs. Static storage. */
 const char *ab_config_yaml_version(void);

@@ -124,6 +124,21 @@ static const char *read_digits(const char *text, uint64_t *ret_number)
     return at;
 }
 
+bool ab_duration_parse(const char *text, uint64_t *ret_ms)
+{
+    uint64_t number;
+    const char *rest = read_digits(text, &number);
+    const unit_t *unit = duration_units;
+    while (rest != NULL && unit->name != NULL && strcmp(unit->name, rest) != 0) {
+        unit++;
+    }
+    if (rest == NULL || unit->name == NULL || number > UINT64_MAX / unit->factor) {
+        return false;
+    }
+    *ret_ms = number * unit->factor;
+    return true;
+}
+
 static bool parse_number(const ab_key_t *key, const char *text, const ab_place_t *place,
                          ab_value_t *value)
 {
