@@ -12,6 +12,7 @@ static const ab_verb_t *const VERBS[] = {
     &ab_verb_run,
     &ab_verb_demo,
     &ab_verb_lint,
+    &ab_verb_check,
     &ab_verb_health,
     &ab_verb_inspect,
     &ab_verb_version,

@@ -7,6 +7,7 @@
 #include "bridge/config/config.h"
 #include "bridge/core/event.h"
 #include "bridge/core/status.h"
+#include "bridge/kafka/link.h"
 #include "bridge/kafka/topics.h"
 
 /** One lane: a thread with a group consumer and a transactional producer (specs/lane.md). */
@@ -19,6 +20,9 @@ typedef struct ab_shared {
     ab_topics_t *topics;
     atomic_bool stop;           /* every lane ends at its next record boundary */
     atomic_bool refresh_limits; /* a lane saw a refusal: read the topics' limits again */
+    ab_link_t link;             /* what keeps the clients from the brokers */
+    atomic_int denied;   /* the last error that said a right is missing; 0: looked into already */
+    atomic_bool working; /* a lane has committed records: all that takes is there */
 } ab_shared_t;
 
 /** Makes lane number index. NULL when memory is short. */

@@ -129,7 +129,9 @@ static bool look_up(ab_lane_t *lane, rd_kafka_topic_partition_list_t *list)
     for (int i = 0; err == RD_KAFKA_RESP_ERR_NO_ERROR && i < list->cnt; i++) {
         err = list->elems[i].err;
     }
-    if (err != RD_KAFKA_RESP_ERR_NO_ERROR && ab_lane_may_say(lane)) {
+    if (ab_error_is_denied(err)) {
+        ab_lane_denied(lane, err);
+    } else if (err != RD_KAFKA_RESP_ERR_NO_ERROR && ab_lane_may_say(lane)) {
         const ab_field_t fields[] = {AB_TEXT("error", rd_kafka_err2name(err))};
         ab_lane_emit(lane, AB_LEVEL_WARNING, "offsets_unknown",
                      "the offsets of a source cannot be read; trying again", fields, 1);
@@ -172,7 +174,9 @@ static bool read_committed(ab_lane_t *lane, round_t *round, int32_t count)
         /* UNSTABLE_OFFSET_COMMIT: a transaction with offsets of this group is still open. */
         err = round->committed->elems[i].err;
     }
-    if (err != RD_KAFKA_RESP_ERR_NO_ERROR && ab_lane_may_say(lane)) {
+    if (ab_error_is_denied(err)) {
+        ab_lane_denied(lane, err);
+    } else if (err != RD_KAFKA_RESP_ERR_NO_ERROR && ab_lane_may_say(lane)) {
         const ab_field_t fields[] = {AB_TEXT("topic", topic_of(lane, round->source)),
                                      AB_TEXT("error", rd_kafka_err2name(err))};
         ab_lane_emit(lane, AB_LEVEL_WARNING, "committed_unknown",

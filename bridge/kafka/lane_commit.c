@@ -54,6 +54,10 @@ static void say_trouble(ab_lane_t *lane, txn_call_t call, const rd_kafka_error_t
     const ab_field_t fields[] = {AB_TEXT("call", call_names[call]),
                                  AB_TEXT("error", rd_kafka_error_name(error)),
                                  AB_TEXT("text", rd_kafka_error_string(error))};
+    if (ab_error_is_denied(rd_kafka_error_code(error))) {
+        ab_lane_denied(lane, rd_kafka_error_code(error));
+        return;
+    }
     if (action == AB_ACTION_RETRY) {
         if (ab_lane_may_say(lane)) {
             ab_lane_emit(lane, AB_LEVEL_WARNING, "transaction_waits",
@@ -225,6 +229,7 @@ static void close_transaction(ab_lane_t *lane)
 static void settle(ab_lane_t *lane, const rd_kafka_topic_partition_list_t *offsets)
 {
     ab_lane_count_commit(lane);
+    atomic_store(&lane->shared->working, true);
     for (int i = 0; i < offsets->cnt; i++) {
         const int source = ab_parts_source(&lane->parts, offsets->elems[i].topic);
         ab_part_t *part = ab_parts_get(&lane->parts, source, offsets->elems[i].partition);
@@ -330,7 +335,9 @@ static void learn_refusals(ab_lane_t *lane)
         ab_lane_back_off(lane);
     }
     lane->after_refusal = refused > 0;
-    if (txn->failure_count > 0) {
+    if (txn->failure_count > 0 && ab_error_is_denied(txn->failures[0].error)) {
+        ab_lane_denied(lane, txn->failures[0].error);
+    } else if (txn->failure_count > 0) {
         const rd_kafka_resp_err_t error = txn->failures[0].error;
         const ab_field_t fields[] = {AB_TEXT("error", rd_kafka_err2name(error)),
                                      AB_NUMBER("records", txn->records),
@@ -387,7 +394,9 @@ static bool committed_offsets(ab_lane_t *lane, rd_kafka_topic_partition_list_t *
     if (err == RD_KAFKA_RESP_ERR_NO_ERROR) {
         return true;
     }
-    if (ab_lane_may_say(lane)) {
+    if (ab_error_is_denied(err)) {
+        ab_lane_denied(lane, err);
+    } else if (ab_lane_may_say(lane)) {
         const ab_field_t fields[] = {AB_TEXT("error", rd_kafka_err2name(err))};
         ab_lane_emit(lane, AB_LEVEL_WARNING, "committed_unknown",
                      "the group's committed offsets cannot be read; trying again", fields, 1);

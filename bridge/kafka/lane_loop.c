@@ -135,7 +135,9 @@ static void on_consumer_error(ab_lane_t *lane, const rd_kafka_message_t *message
         ab_lane_fatal(lane, message->err, rd_kafka_message_errstr(message));
         break;
     default:
-        if (ab_lane_may_say(lane)) {
+        if (ab_error_is_denied(message->err)) {
+            ab_lane_denied(lane, message->err);
+        } else if (ab_lane_may_say(lane)) {
             const ab_field_t fields[] = {AB_TEXT("topic", topic),
                                          AB_TEXT("error", rd_kafka_err2name(message->err)),
                                          AB_TEXT("text", rd_kafka_message_errstr(message))};
@@ -253,7 +255,8 @@ static void turn(ab_lane_t *lane, int64_t now, unsigned *served)
         on_message(lane, message);
         rd_kafka_message_destroy(message);
     }
-    if (!lane->txn.open || lane->fate == AB_FATE_REBUILD || lane->fate == AB_FATE_TIMED_OUT) {
+    if (!lane->txn.open || lane->fate == AB_FATE_REBUILD || lane->fate == AB_FATE_TIMED_OUT ||
+        lane->fate == AB_FATE_DENIED) {
         return;
     }
     if (lane->txn.broken || lane->txn.failure_count > 0) {

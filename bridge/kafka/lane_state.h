@@ -30,6 +30,7 @@ typedef enum ab_fate {
     AB_FATE_RECONNECT, /* close in good order and begin anew: a fact changed */
     AB_FATE_REBUILD,   /* the handles are done for */
     AB_FATE_TIMED_OUT, /* the same, because the process stood still too long: nobody's fault */
+    AB_FATE_DENIED,    /* the same, because a right is missing */
     AB_FATE_EXIT       /* beyond help: exit_code says why */
 } ab_fate_t;
 
@@ -140,7 +141,9 @@ void ab_lane_emit(ab_lane_t *lane, ab_level_t level, const char *event, const ch
 bool ab_lane_may_say(ab_lane_t *lane);
 /* Ends this life of the handles. */
 void ab_lane_end(ab_lane_t *lane, ab_fate_t fate, int exit_code);
-/* A fatal error of the producer or consumer: fenced, timed out, or broken. */
+/* A call was refused for want of a right: the relay finds out which, says it and decides. */
+void ab_lane_denied(ab_lane_t *lane, rd_kafka_resp_err_t err);
+/* A fatal error of the producer or consumer: fenced, timed out, denied, or broken. */
 void ab_lane_fatal(ab_lane_t *lane, rd_kafka_resp_err_t err, const char *text);
 
 /* lane_status.c */

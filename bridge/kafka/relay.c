@@ -8,6 +8,7 @@
 
 #include "bridge/kafka/handle.h"
 #include "bridge/kafka/lane.h"
+#include "bridge/kafka/rights.h"
 
 #define METADATA_MS      3000
 #define LIMITS_MS        5000
@@ -15,6 +16,10 @@
 #define REFRESH_EVERY_MS 300000
 #define REFRESH_GAP_MS   1000 /* after a refusal, at most this often */
 #define TICK_MS          50
+#define RIGHTS_MS        5000
+/* Looks at the brokers that must fail alike before a refused login or certificate ends the start:
+ * a broker that is only just coming up may refuse one. */
+#define REFUSALS_MAX 2u
 
 typedef struct worker {
     struct ab_relay *relay;
@@ -83,16 +88,30 @@ static void on_probe_log(const rd_kafka_t *rk, int level, const char *facility, 
     ab_relay_t *relay = rd_kafka_opaque(rk);
     const ab_field_t fields[] = {AB_TEXT("client", rd_kafka_name(rk)),
                                  AB_TEXT("facility", facility), AB_TEXT("text", line)};
-    emit(relay, level <= 4 ? AB_LEVEL_WARNING : AB_LEVEL_DEBUG, "librdkafka", "librdkafka says",
-         fields, 3);
+    emit(relay, ab_link_log_level(level, facility), "librdkafka", "librdkafka says", fields, 3);
 }
 
+/* Only noted: every call on the probe reports for itself. */
 static void on_probe_error(rd_kafka_t *rk, int err, const char *reason, void *opaque)
 {
+    ab_relay_t *relay = opaque;
     (void)rk;
-    (void)err;
-    (void)reason;
-    (void)opaque; /* every call on the probe reports for itself */
+    (void)ab_link_note(&relay->shared.link, err, reason);
+}
+
+static int on_probe_certificate(rd_kafka_t *rk, const char *broker, int32_t broker_id,
+                                int *x509_error, int depth, const char *der, size_t size,
+                                char *ret_text, size_t room, void *opaque)
+{
+    ab_relay_t *relay = opaque;
+    (void)rk;
+    (void)broker_id;
+    (void)depth;
+    (void)der;
+    (void)size;
+    (void)ret_text;
+    (void)room;
+    return ab_link_certificate(&relay->shared.link, broker, *x509_error);
 }
 
 static bool make_probe(ab_relay_t *relay)
@@ -105,6 +124,7 @@ static bool make_probe(ab_relay_t *relay)
         rd_kafka_conf_set_opaque(conf, relay);
         rd_kafka_conf_set_log_cb(conf, on_probe_log);
         rd_kafka_conf_set_error_cb(conf, on_probe_error);
+        ab_link_watch_certificates(&relay->shared.link, conf, on_probe_certificate);
         relay->probe = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text, sizeof(text));
         if (relay->probe == NULL) {
             rd_kafka_conf_destroy(conf);
@@ -118,19 +138,96 @@ static bool make_probe(ab_relay_t *relay)
     return relay->probe != NULL;
 }
 
+/* ---- rights ---- */
+
+static void tell_missing_right(ab_relay_t *relay, const ab_right_t *right)
+{
+    char principal[AB_PRINCIPAL_MAX];
+    ab_principal_text(relay->shared.config, principal);
+    const ab_field_t fields[] = {
+        AB_TEXT("principal", principal),
+        AB_TEXT("operation", right->operation),
+        AB_TEXT("resource_type", right->resource_type),
+        AB_TEXT("resource", right->resource),
+        AB_TEXT("pattern", right->prefixed ? "prefixed" : "literal"),
+        AB_TEXT("error", rd_kafka_err2name(right->error)),
+    };
+    emit(relay, AB_LEVEL_ERROR, "not_allowed",
+         "an ACL is missing: allow the principal this operation on this resource", fields,
+         sizeof(fields) / sizeof(fields[0]));
+}
+
+typedef struct finding_out {
+    ab_relay_t *relay;
+    size_t missing;
+} finding_out_t;
+
+static void on_right(void *opaque, const ab_right_t *right)
+{
+    finding_out_t *out = opaque;
+    if (right->answer == AB_RIGHT_MISSING) {
+        tell_missing_right(out->relay, right);
+        out->missing++;
+    }
+}
+
+/* The brokers say only that some topic was refused: which one, and for what, has to be asked. */
+static size_t tell_denied_topics(ab_relay_t *relay)
+{
+    const size_t count = ab_topics_count(relay->shared.topics);
+    ab_topic_t *topics = calloc(count, sizeof(*topics));
+    finding_out_t out = {.relay = relay};
+    for (size_t i = 0; topics != NULL && i < count; i++) {
+        topics[i] = ab_topics_get(relay->shared.topics, i);
+    }
+    if (topics != NULL) {
+        (void)ab_rights_ask(relay->shared.config, topics, count, AB_RIGHTS_TOPICS, RIGHTS_MS,
+                            on_right, &out);
+    }
+    free(topics);
+    return out.missing;
+}
+
+/* A lane met a call that was refused. Said once for all lanes; before anything has been committed
+ * it is the end, so that a rollout shows it, later it is waited out. */
+static void look_into_denial(ab_relay_t *relay, rd_kafka_resp_err_t err)
+{
+    char prefix[AB_CONFIG_TOPIC_MAX + 2];
+    ab_right_t right = {.answer = AB_RIGHT_UNKNOWN};
+    size_t told = 0;
+    if (err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) {
+        right = ab_right_of_group(relay->shared.config);
+    } else if (err == RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED) {
+        right = ab_right_of_transactions(relay->shared.config, prefix);
+    } else if (err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED) {
+        told = tell_denied_topics(relay);
+    }
+    if (right.answer == AB_RIGHT_MISSING) {
+        tell_missing_right(relay, &right);
+    } else if (told == 0) {
+        const ab_field_t fields[] = {AB_TEXT("error", rd_kafka_err2name(err))};
+        emit(relay, AB_LEVEL_ERROR, "not_allowed",
+             "the brokers refuse a call; `agent-bridge check` finds out which right is missing",
+             fields, 1);
+    }
+    if (!atomic_load(&relay->shared.working)) {
+        note_exit(relay, AB_EXIT_NOT_ALLOWED);
+    }
+}
+
 /* ---- before the lanes: every topic must be there ---- */
 
 typedef struct lookout {
     int64_t said_ms; /* when trouble was last told */
     size_t missing;
     size_t denied;
+    unsigned refusals; /* looks in a row that a login or a certificate ended */
     bool unreachable;
 } lookout_t;
 
-static void tell_topic(ab_relay_t *relay, const char *name, ab_topic_problem_t problem,
-                       const char *text)
+static void tell_topic(ab_relay_t *relay, const ab_topic_t *topic, ab_topic_problem_t problem)
 {
-    const ab_field_t fields[] = {AB_TEXT("topic", name), AB_TEXT("text", text)};
+    const ab_field_t fields[] = {AB_TEXT("topic", topic->name)};
     const bool waits = relay->shared.config->topics_wait;
     if (problem == AB_TOPIC_MISSING) {
         emit(relay, waits ? AB_LEVEL_WARNING : AB_LEVEL_ERROR, "topic_missing",
@@ -138,9 +235,18 @@ static void tell_topic(ab_relay_t *relay, const char *name, ab_topic_problem_t p
                    : "the topic does not exist; create it, or set topics.missing: wait",
              fields, 1);
     } else {
-        emit(relay, AB_LEVEL_ERROR, "topic_denied",
-             "the brokers do not let this user see the topic: ACL Describe on it", fields, 2);
+        const ab_right_t right = ab_right_of_topic(topic);
+        tell_missing_right(relay, &right);
     }
+}
+
+/* No broker was there to ask; what the probe's callbacks heard says why. */
+static void note_unreachable(ab_relay_t *relay, lookout_t *lookout)
+{
+    ab_link_t *link = &relay->shared.link;
+    rd_kafka_poll(relay->probe, 0);
+    ab_link_tell(link, relay->shared.sink);
+    lookout->refusals = ab_link_now(link) > AB_LINK_UNREACHABLE ? lookout->refusals + 1 : 0;
 }
 
 static void look_once(ab_relay_t *relay, lookout_t *lookout)
@@ -165,15 +271,15 @@ static void look_once(ab_relay_t *relay, lookout_t *lookout)
         lookout->missing += problem == AB_TOPIC_MISSING;
         lookout->denied += problem == AB_TOPIC_DENIED;
         if (problem != AB_TOPIC_OK && (may_say || !relay->shared.config->topics_wait)) {
-            tell_topic(relay, topic.name, problem, text);
+            tell_topic(relay, &topic, problem);
             lookout->said_ms = now_ms();
         }
     }
-    if (lookout->unreachable && may_say) {
-        const ab_field_t fields[] = {AB_TEXT("text", text)};
-        emit(relay, AB_LEVEL_WARNING, "brokers_unreachable",
-             "no broker answers at bootstrap.servers; trying again until one does", fields, 1);
-        lookout->said_ms = now_ms();
+    if (lookout->unreachable) {
+        note_unreachable(relay, lookout);
+    } else {
+        ab_link_works(&relay->shared.link);
+        lookout->refusals = 0;
     }
 }
 
@@ -186,7 +292,7 @@ static bool wait_for_topics(ab_relay_t *relay)
         atomic_store(&relay->phase, lookout.unreachable ? AB_RELAY_PHASE_CONNECTING
                                                         : AB_RELAY_PHASE_WAITING_TOPICS);
         rd_kafka_poll(relay->probe, 0);
-        if (lookout.denied > 0) {
+        if (lookout.denied > 0 || lookout.refusals >= REFUSALS_MAX) {
             note_exit(relay, AB_EXIT_NOT_ALLOWED);
             return false;
         }
@@ -244,7 +350,15 @@ static void refresh_topics(ab_relay_t *relay)
 static void watch(ab_relay_t *relay)
 {
     int64_t refreshed = now_ms();
+    int64_t denied = 0;
     while (!stopping(relay)) {
+        if (denied == 0 || now_ms() - denied >= SAY_EVERY_MS) {
+            const int err = atomic_exchange(&relay->shared.denied, 0);
+            if (err != 0) {
+                look_into_denial(relay, (rd_kafka_resp_err_t)err);
+                denied = now_ms();
+            }
+        }
         const int64_t age = now_ms() - refreshed;
         const bool asked = atomic_load(&relay->shared.refresh_limits);
         if (age >= REFRESH_EVERY_MS || (asked && age >= REFRESH_GAP_MS)) {
@@ -298,6 +412,7 @@ ab_relay_t *ab_relay_new(const ab_config_t *config, const ab_sink_t *sink)
     relay->begun_ms = now_ms();
     relay->shared.config = config;
     relay->shared.sink = sink;
+    ab_link_init(&relay->shared.link, config);
     relay->shared.topics = ab_topics_new(config);
     relay->workers = calloc(config->lanes, sizeof(*relay->workers));
     bool whole = relay->shared.topics != NULL && relay->workers != NULL;
@@ -420,6 +535,7 @@ void ab_relay_free(ab_relay_t *relay)
         ab_lane_free(relay->workers[i].lane);
     }
     free(relay->workers);
+    ab_link_clear(&relay->shared.link);
     ab_topics_free(relay->shared.topics);
     pthread_cond_destroy(&relay->ended);
     pthread_mutex_destroy(&relay->lock);
