@@ -19,13 +19,24 @@ if(AW_SANITIZE)
   target_link_options(aw_flags INTERFACE -fsanitize=${AW_SANITIZE})
 endif()
 
-# aw_add_folder(NAME SOURCES a.c b.c LINKS other_target PkgConfig::X)
+# aw_add_folder(NAME SOURCES a.c b.c [GENERATED gen/c.c] LINKS other_target PkgConfig::X)
 # One static library for one folder. Everything is linked PRIVATE: a header that needs another
-# folder's header says so by including it, and the include test holds the direction.
+# folder's header says so by including it, and the include test holds the direction. Generated sources
+# are compiled alike, but not analysed.
 function(aw_add_folder name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;GENERATED;LINKS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   set_property(GLOBAL APPEND PROPERTY AW_FOLDERS ${name})
+  aw_folder_properties(${name} ${ARG_LINKS})
+  if(ARG_GENERATED)
+    add_library(${name}_generated OBJECT ${ARG_GENERATED})
+    aw_folder_properties(${name}_generated ${ARG_LINKS})
+    set_target_properties(${name}_generated PROPERTIES C_CLANG_TIDY "")
+    target_sources(${name} PRIVATE $<TARGET_OBJECTS:${name}_generated>)
+  endif()
+endfunction()
+
+function(aw_folder_properties name)
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/codec/include PRIVATE ${PROJECT_SOURCE_DIR})
-  target_link_libraries(${name} PRIVATE aw_flags ${ARG_LINKS})
+  target_link_libraries(${name} PRIVATE aw_flags ${ARGN})
 endfunction()

@@ -78,7 +78,7 @@ def read_junit(path, preset):
 def run_logged(command, log, show=None):
     """Runs command with its output in log; lines that show matches go to the terminal too."""
     log.parent.mkdir(parents=True, exist_ok=True)
-    with open(log, "w", encoding="utf-8", errors="replace") as out:
+    with open(log, "w", buffering=1, encoding="utf-8", errors="replace") as out:
         process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, text=True,
                                    errors="replace", stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT)

@@ -80,15 +80,17 @@ static const ab_demo_record_t *planned_of(ab_demo_audit_t *audit, const ab_full_
     const ab_header_t *header = index < output->header_count ? &output->headers[index] : NULL;
     char text[AB_SOURCE_TEXT_MAX];
     char wanted[AB_SOURCE_TEXT_MAX];
-    int partition = -1;
-    long long offset = -1;
     if (header != NULL && strcmp(header->name, AB_HEADER_SOURCE) == 0) {
         (void)snprintf(text, sizeof(text), "%.*s", (int)header->value.size,
                        header->value.data != NULL ? (const char *)header->value.data : "");
         const char *colon = strchr(text, ':');
         const ab_demo_record_t *planned = NULL;
-        if (colon != NULL && sscanf(colon, ":%d:%lld:", &partition, &offset) == 2) {
-            planned = planned_at(audit, partition, offset);
+        if (colon != NULL) {
+            char *end;
+            const long partition = strtol(colon + 1, &end, 10);
+            if (*end == ':' && partition >= 0 && partition <= INT32_MAX) {
+                planned = planned_at(audit, (int32_t)partition, strtoll(end + 1, NULL, 10));
+            }
         }
         if (planned != NULL) {
             source_text(planned, wanted, sizeof(wanted));

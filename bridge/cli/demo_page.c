@@ -90,13 +90,16 @@ void ab_demo_page_begin(const ab_demo_page_t *page, const char *config, size_t r
 
 /* ---- rows ---- */
 
-/* How much of a text that does not fit goes on a line of so much room: up to a comma, colon or
- * blank where there is one near the end, never a part of a character. */
+/* How much of a text that does not fit goes on a line of so much room: up to a comma, else a colon
+ * or a blank, where there is one near the end; never a part of a character. */
 static size_t break_at(aw_span_t text, size_t room)
 {
-    for (size_t size = room; size > room / 2; size--) {
-        if (strchr(",: ", text.data[size - 1]) != NULL) {
-            return size;
+    static const char marks[] = ",: ";
+    for (const char *mark = marks; *mark != '\0'; mark++) {
+        for (size_t size = room; size > room / 2; size--) {
+            if (text.data[size - 1] == (uint8_t)*mark) {
+                return size;
+            }
         }
     }
     return aw_utf8_prefix(aw_span_view(text.data, room));

@@ -106,7 +106,6 @@ int ab_error_is_fenced(rd_kafka_resp_err_t err)
     case RD_KAFKA_RESP_ERR__FENCED:
     case RD_KAFKA_RESP_ERR_PRODUCER_FENCED:
     case RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH:
-    case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
         return 1;
     default:
         return 0;

@@ -39,8 +39,7 @@ ab_cause_t ab_error_cause(rd_kafka_resp_err_t err);
 /** True for an error that says the login or an ACL is missing. */
 int ab_error_is_denied(rd_kafka_resp_err_t err);
 
-/** True for an error that says another process took over the transactional id or the
- * group.instance.id. */
+/** True for an error that says another producer took over the transactional id. */
 int ab_error_is_fenced(rd_kafka_resp_err_t err);
 
 /** True for an error that says nobody answered, or not the one who could: asking again may help. */

@@ -1,4 +1,4 @@
-#include "bridge/kafka/lane_state.h"
+#include "bridge/kafka/lane.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 
 #include "bridge/core/dead_letter.h"
 #include "bridge/kafka/handle.h"
+#include "bridge/kafka/lane_state.h"
 #include "bridge/kafka/relay.h"
 
 /* Three lives lost within this end the process. */
@@ -132,6 +133,16 @@ void ab_lane_fatal(ab_lane_t *lane, rd_kafka_resp_err_t err, const char *text)
     if (ab_error_is_denied(cause)) {
         ab_lane_denied(lane, cause);
         ab_lane_end(lane, AB_FATE_DENIED, 0);
+        return;
+    }
+    if (cause == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID) {
+        /* Brokers that come back after an outage say it without any rival; a real one shows in the
+         * transactional id. */
+        ab_lane_emit(lane, AB_LEVEL_WARNING, "member_fenced",
+                     "the group gave this member's place away: another process of the same "
+                     "instance, or brokers that had forgotten it; the lane is built anew",
+                     fields, 2);
+        ab_lane_end(lane, AB_FATE_TIMED_OUT, 0);
         return;
     }
     ab_lane_emit(lane, AB_LEVEL_ERROR, "lane_failed",
@@ -396,7 +407,6 @@ static bool next_life(ab_lane_t *lane)
 {
     switch (lane->fate) {
     case AB_FATE_GO: /* stopped */
-        return false;
     case AB_FATE_EXIT:
         return false;
     case AB_FATE_RECONNECT:

@@ -4,6 +4,8 @@
 
 /* Between two rounds of settling where partitions begin. */
 #define RESOLVE_EVERY_MS 200
+/* After a pin: the commit's markers are on their way to the offsets topic. */
+#define PINNED_AFTER_MS 20
 /* Rounds for which a partition that ends below its committed offset is given the benefit of the
  * doubt: a new leader may lag for a moment. */
 #define SHORT_ROUNDS_MAX 50u
@@ -48,7 +50,8 @@ static void on_revoke(ab_lane_t *lane, const rd_kafka_topic_partition_list_t *pa
 {
     const bool lost = rd_kafka_assignment_lost(lane->consumer) != 0;
     ab_lane_count_rebalance(lane, lost ? AB_REBALANCE_LOST : AB_REBALANCE_REVOKED);
-    if (lane->committing) {
+    if (lane->committing || lane->aborting) {
+        /* This runs inside a retry of that very call, which goes on afterwards. */
         lane->txn.revoked = true;
     } else if (lane->txn.open && lost) {
         ab_lane_abort(lane);
@@ -361,7 +364,8 @@ static void run_round(ab_lane_t *lane, round_t *round)
             count_gap(lane, pin->topic, pin->partition,
                       offset_in(round->committed, pin->topic, pin->partition), pin->offset);
         }
-        lane->next_resolve_ns = 0; /* what was pinned is found committed by the next round */
+        /* What was pinned is found committed by the next round. */
+        lane->next_resolve_ns = ab_lane_now_ns() + (int64_t)PINNED_AFTER_MS * AB_NS_PER_MS;
     }
     begin_fetching(lane, round);
 }

@@ -41,11 +41,7 @@ static void keep_membership(ab_lane_t *lane)
         return;
     }
     lane->last_poll_ns = now;
-    rd_kafka_message_t *message = rd_kafka_consumer_poll(lane->consumer, 0);
-    if (message != NULL) {
-        lane->need_rewind = true;
-        rd_kafka_message_destroy(message);
-    }
+    ab_lane_discard(lane, rd_kafka_consumer_poll(lane->consumer, 0));
 }
 
 static void say_trouble(ab_lane_t *lane, txn_call_t call, const rd_kafka_error_t *error,
@@ -352,7 +348,9 @@ static void learn_refusals(ab_lane_t *lane)
 
 void ab_lane_abort(ab_lane_t *lane)
 {
-    if (lane->fate == AB_FATE_GO || lane->fate == AB_FATE_RECONNECT || lane->fate == AB_FATE_EXIT) {
+    lane->aborting = true;
+    /* A producer with a fatal error has nothing left to abort: the coordinator does it. */
+    if (rd_kafka_fatal_error(lane->producer, NULL, 0) == RD_KAFKA_RESP_ERR_NO_ERROR) {
         (void)call_until_settled(lane, CALL_ABORT, NULL, NULL);
     }
     for (int i = 0; i < 100 && lane->inflight_count > 0; i++) {
@@ -364,6 +362,7 @@ void ab_lane_abort(ab_lane_t *lane)
     }
     close_transaction(lane);
     lane->need_rewind = true;
+    lane->aborting = false;
 }
 
 /* Every partition held, with room for its committed offset. */
@@ -425,10 +424,7 @@ void ab_lane_rewind(ab_lane_t *lane)
         if (!committed_offsets(lane, list)) {
             rd_kafka_topic_partition_list_destroy(list);
             /* need_rewind stays: the loop comes back, after looking at stop and rebalances. */
-            rd_kafka_message_t *message = rd_kafka_consumer_poll(lane->consumer, RETRY_MIN_MS);
-            if (message != NULL) {
-                rd_kafka_message_destroy(message);
-            }
+            ab_lane_discard(lane, rd_kafka_consumer_poll(lane->consumer, RETRY_MIN_MS));
             return;
         }
         const int64_t begun = ab_lane_now_ns();

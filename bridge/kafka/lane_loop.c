@@ -109,6 +109,12 @@ static void on_end(ab_lane_t *lane, const rd_kafka_message_t *message, int sourc
     }
 }
 
+static int source_of(ab_lane_t *lane, const rd_kafka_message_t *message)
+{
+    return message->rkt != NULL ? ab_parts_source(&lane->parts, rd_kafka_topic_name(message->rkt))
+                                : -1;
+}
+
 static void on_consumer_error(ab_lane_t *lane, const rd_kafka_message_t *message, int source)
 {
     const char *topic = message->rkt != NULL ? rd_kafka_topic_name(message->rkt) : NULL;
@@ -149,11 +155,22 @@ static void on_consumer_error(ab_lane_t *lane, const rd_kafka_message_t *message
     }
 }
 
+void ab_lane_discard(ab_lane_t *lane, rd_kafka_message_t *message)
+{
+    if (message == NULL) {
+        return;
+    }
+    if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        lane->need_rewind = true;
+    } else {
+        on_consumer_error(lane, message, source_of(lane, message));
+    }
+    rd_kafka_message_destroy(message);
+}
+
 static void on_message(ab_lane_t *lane, rd_kafka_message_t *message)
 {
-    const int source = message->rkt != NULL
-                           ? ab_parts_source(&lane->parts, rd_kafka_topic_name(message->rkt))
-                           : -1;
+    const int source = source_of(lane, message);
     if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
         on_consumer_error(lane, message, source);
         return;
@@ -227,13 +244,7 @@ static void adopt_facts(ab_lane_t *lane)
 static void wait_out(ab_lane_t *lane)
 {
     rd_kafka_poll(lane->producer, POLL_MAX_MS);
-    rd_kafka_message_t *message = rd_kafka_consumer_poll(lane->consumer, 0);
-    if (message != NULL) {
-        if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
-            lane->need_rewind = true;
-        }
-        rd_kafka_message_destroy(message);
-    }
+    ab_lane_discard(lane, rd_kafka_consumer_poll(lane->consumer, 0));
     lane->last_poll_ns = ab_lane_now_ns();
 }
 

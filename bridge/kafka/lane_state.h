@@ -108,6 +108,7 @@ struct ab_lane {
     bool record_in_hand;     /* delivered by the library, not decided yet */
     bool headers_unreadable; /* of the record in hand */
     bool committing;
+    bool aborting;
     bool had_assignment;
     int64_t last_record_ns, last_commit_ns, last_poll_ns, next_resolve_ns, backoff_until_ns;
     unsigned backoff_ms;
@@ -157,6 +158,9 @@ void ab_lane_count_rebalance(ab_lane_t *lane, ab_rebalance_t rebalance);
 
 /* lane_loop.c: one life, from open handles to fate or stop. */
 void ab_lane_loop(ab_lane_t *lane);
+/* Destroys what the consumer gave while no record can be taken: a record has lost its place and
+ * comes again, an error is heard all the same. NULL is allowed. */
+void ab_lane_discard(ab_lane_t *lane, rd_kafka_message_t *message);
 
 /* lane_output.c */
 bool ab_lane_send(ab_lane_t *lane, rd_kafka_message_t *message, const ab_record_t *record,

@@ -46,6 +46,20 @@ ab_poison_entry_t *ab_poison_find(const ab_poison_t *poison, int source, int32_t
     }
 }
 
+/* The slot for a record that is not in the table, which has room. */
+static ab_poison_entry_t *take_slot(ab_poison_t *poison, int source, int32_t partition,
+                                    int64_t offset)
+{
+    size_t i = home_of(poison, source, partition, offset);
+    while (poison->slots[i].source >= 0) {
+        i = (i + 1) & (poison->capacity - 1);
+    }
+    poison->slots[i] =
+        (ab_poison_entry_t){.source = source, .partition = partition, .offset = offset};
+    poison->count++;
+    return &poison->slots[i];
+}
+
 static int rehash(ab_poison_t *poison, size_t capacity)
 {
     const ab_poison_t old = *poison;
@@ -60,7 +74,7 @@ static int rehash(ab_poison_t *poison, size_t capacity)
     for (size_t i = 0; i < old.capacity; i++) {
         const ab_poison_entry_t *entry = &old.slots[i];
         if (entry->source >= 0) {
-            *ab_poison_add(poison, entry->source, entry->partition, entry->offset) = *entry;
+            *take_slot(poison, entry->source, entry->partition, entry->offset) = *entry;
         }
     }
     free(old.slots);
@@ -77,14 +91,7 @@ ab_poison_entry_t *ab_poison_add(ab_poison_t *poison, int source, int32_t partit
         rehash(poison, poison->capacity != 0 ? poison->capacity * 2 : CAPACITY_MIN) != 0) {
         return NULL;
     }
-    size_t i = home_of(poison, source, partition, offset);
-    while (poison->slots[i].source >= 0) {
-        i = (i + 1) & (poison->capacity - 1);
-    }
-    poison->slots[i] =
-        (ab_poison_entry_t){.source = source, .partition = partition, .offset = offset};
-    poison->count++;
-    return &poison->slots[i];
+    return take_slot(poison, source, partition, offset);
 }
 
 void ab_poison_demote(ab_poison_entry_t *entry, ab_output_t output, rd_kafka_resp_err_t error)

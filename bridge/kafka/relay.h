@@ -16,8 +16,7 @@ typedef enum ab_exit {
     AB_EXIT_OK = 0,
     AB_EXIT_UNAVAILABLE = 69, /* an output topic is missing, or the brokers went away for good */
     AB_EXIT_FATAL = 70,       /* a lane failed three times in a minute */
-    AB_EXIT_TEMPORARY =
-        75, /* stopped before the transaction in hand could be committed; nothing lost */
+    AB_EXIT_TEMPORARY = 75,   /* stopped before the transaction in hand was committed */
     AB_EXIT_FENCED = 76,      /* another process uses the same instance */
     AB_EXIT_NOT_ALLOWED = 77, /* an ACL or a login is missing */
     AB_EXIT_CONFIG = 78 /* librdkafka refuses a property, start: committed found nothing, … */

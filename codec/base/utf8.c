@@ -73,16 +73,26 @@ static uint64_t run_stride(const uint8_t *at, uint64_t state)
     return state & STATE_MASK;
 }
 
+/* Any number of bytes below a word's, by two loads that overlap. */
+static bool short_is_ascii(const uint8_t *data, size_t size)
+{
+    if (size >= 4) {
+        uint32_t first;
+        uint32_t last;
+        memcpy(&first, data, sizeof first);
+        memcpy(&last, data + size - sizeof last, sizeof last);
+        return ((first | last) & (uint32_t)HIGH_BITS) == 0;
+    }
+    return size == 0 || ((data[0] | data[size / 2] | data[size - 1]) & 0x80) == 0;
+}
+
 /* Less than a stride is left behind at. The last word reaches back over what was seen before; a
  * high bit there gives a "no" that costs time and nothing else. */
 static bool rest_is_ascii(aw_span_t text, size_t at)
 {
     uint64_t seen = 0;
     if (text.size < sizeof seen) {
-        for (; at < text.size; at++) {
-            seen |= text.data[at];
-        }
-        return (seen & 0x80) == 0;
+        return short_is_ascii(text.data, text.size);
     }
     for (; text.size - at >= sizeof seen; at += sizeof seen) {
         seen |= load_word(text.data + at);
@@ -114,13 +124,13 @@ static size_t locate(aw_span_t text, size_t at, uint64_t state)
     return start;
 }
 
-size_t aw_utf8_prefix(aw_span_t text)
+/* The whole automaton, from a place between two characters on. */
+__attribute__((noinline)) static size_t run(aw_span_t text, size_t at)
 {
     uint64_t state = ACCEPT;
-    size_t at = 0;
     while (text.size - at >= STRIDE) {
         if (state != ACCEPT || !stride_is_ascii(text.data + at)) {
-            uint64_t next = run_stride(text.data + at, state);
+            const uint64_t next = run_stride(text.data + at, state);
             if (next == REJECT) {
                 break;
             }
@@ -128,10 +138,19 @@ size_t aw_utf8_prefix(aw_span_t text)
         }
         at += STRIDE;
     }
-    if (state == ACCEPT && rest_is_ascii(text, at)) {
+    return locate(text, at, state);
+}
+
+size_t aw_utf8_prefix(aw_span_t text)
+{
+    size_t at = 0;
+    while (text.size - at >= STRIDE && stride_is_ascii(text.data + at)) {
+        at += STRIDE;
+    }
+    if (text.size - at < STRIDE && rest_is_ascii(text, at)) {
         return text.size;
     }
-    return locate(text, at, state);
+    return run(text, at);
 }
 
 bool aw_utf8_valid(aw_span_t text)

@@ -127,11 +127,10 @@ void aw_builder_set_enum(aw_builder_t *builder, uint32_t number, int32_t value)
 
 void aw_builder_set_message(aw_builder_t *builder, uint32_t number, const aw_message_t *value)
 {
-    if (find_field(builder, number, "m") == NULL || !check_type(builder, number, value)) {
-        return;
-    }
     ProtobufCMessage **slot = open_slot(builder, number, "m");
-    *slot = aw__body(value);
+    if (slot != NULL && check_type(builder, number, value)) {
+        *slot = aw__body(value);
+    }
 }
 
 void aw_builder_add_bytes(aw_builder_t *builder, uint32_t number, aw_span_t value)

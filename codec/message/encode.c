@@ -63,6 +63,8 @@ static size_t entry_size(const aw_message_t *entry)
                 framed_size(as_bytes(aw__slot(entry, &fields[1]))->len));
 }
 
+/* NOLINTBEGIN(misc-no-recursion): as deep as the schema nests messages, which is three. */
+
 static size_t list_size(const void *slot, size_t length, char kind)
 {
     size_t size = 0;
@@ -98,7 +100,6 @@ static inline size_t field_size(const ProtobufCFieldDescriptor *field, const voi
     }
 }
 
-/* Calls itself, by way of the fields, only where the schema nests messages. */
 size_t aw__encoded_size(const aw_message_t *message)
 {
     const ProtobufCFieldDescriptor *field = aw__descriptor(aw__type(message), 1);
@@ -181,7 +182,6 @@ static uint8_t *write_unknown(const aw_message_t *message, uint8_t *end)
     return begin;
 }
 
-/* Calls itself, by way of the fields, only where the schema nests messages. */
 uint8_t *aw__encode_before(const aw_message_t *message, uint8_t *end)
 {
     uint8_t *at = write_unknown(message, end);
@@ -199,6 +199,8 @@ uint8_t *aw__encode_before(const aw_message_t *message, uint8_t *end)
     }
     return at;
 }
+
+/* NOLINTEND(misc-no-recursion) */
 
 int aw_message_encode(const aw_message_t *message, aw_arena_t *arena, aw_span_t *ret_bytes)
 {

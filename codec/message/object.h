@@ -27,12 +27,12 @@ static inline aw_message_type_t aw__type(const aw_message_t *message)
 /** The struct of a message, and the message of a struct that was made here. */
 static inline ProtobufCMessage *aw__body(const aw_message_t *message)
 {
-    return (ProtobufCMessage *)(uintptr_t)(message + 1);
+    return (ProtobufCMessage *)(message + 1);
 }
 
 static inline aw_message_t *aw__of_body(const ProtobufCMessage *body)
 {
-    return (aw_message_t *)(uintptr_t)body - 1;
+    return (aw_message_t *)body - 1;
 }
 
 /** A new message with every field unset; NULL when the arena gives nothing. */
@@ -92,7 +92,7 @@ int aw__arena_status(const aw_arena_t *arena);
 /** Between protobuf-c's view of bytes and ours. */
 static inline ProtobufCBinaryData aw__binary(aw_span_t bytes)
 {
-    return (ProtobufCBinaryData){bytes.size, (uint8_t *)(uintptr_t)bytes.data};
+    return (ProtobufCBinaryData){bytes.size, (uint8_t *)bytes.data};
 }
 
 static inline aw_span_t aw__span(const ProtobufCBinaryData *binary)

@@ -92,6 +92,7 @@ aw__defect_t aw__skip_group(aw__reader_t *reader, const uint8_t *item, uint32_t 
         if (defect != AW__DEFECT_NONE) {
             return defect;
         }
+        bool names_tag = true;
         switch (AW__TAG_WIRE(tag)) {
         case AW__WIRE_GROUP_START:
             defect = open_group(&groups, item, AW__TAG_NUMBER(tag));
@@ -100,14 +101,12 @@ aw__defect_t aw__skip_group(aw__reader_t *reader, const uint8_t *item, uint32_t 
             defect = close_group(&groups, AW__TAG_NUMBER(tag));
             break;
         default:
-            defect = aw__skip_value(reader, item, tag, 0);
-            if (defect != AW__DEFECT_NONE) {
-                return defect;
-            }
+            defect = aw__skip_plain(reader, tag);
+            names_tag = defect == AW__DEFECT_WIRE_TYPE;
             break;
         }
         if (defect != AW__DEFECT_NONE) {
-            reader->at = item;
+            reader->at = names_tag ? item : reader->at;
             return defect;
         }
     }

@@ -73,7 +73,9 @@ static inline aw__defect_t aw__read_varint(aw__reader_t *reader, uint64_t *ret_v
         const uint64_t bytes = aw__load_little(at);
         const uint64_t stops = ~bytes & UINT64_C(0x8080808080808080);
         if (stops != 0) {
-            *ret_value = aw__varint_pack(bytes & (stops ^ (stops - 1)));
+            /* Keeps what is below the first high bit that is not set; the bits above it that a stop
+             * leaves are high bits that are not set either. */
+            *ret_value = aw__varint_pack(bytes & (stops - 1));
             reader->at = at + (size_t)__builtin_ctzll(stops) / 8 + 1;
             return AW__DEFECT_NONE;
         }
@@ -149,15 +151,9 @@ static inline aw__defect_t aw__skip_fixed(aw__reader_t *reader, size_t size)
     return AW__DEFECT_NONE;
 }
 
-/** Passes over a group whose start tag, at item, has just been read. nesting is the number of
- * messages open inside the outermost one. A group that is never ended is named by its start. */
-aw__defect_t aw__skip_group(aw__reader_t *reader, const uint8_t *item, uint32_t number,
-                            unsigned nesting);
-
-/** Passes over the value of a field that means nothing to the schema; its tag, at item, has just
- * been read. The field's bytes are those from item to reader->at. */
-static inline aw__defect_t aw__skip_value(aw__reader_t *reader, const uint8_t *item, uint32_t tag,
-                                          unsigned nesting)
+/** Passes over a value that is no group: of a varint, fixed or length-delimited field, whose tag
+ * has just been read. Any other wire type is AW__DEFECT_WIRE_TYPE, where the reader stands. */
+static inline aw__defect_t aw__skip_plain(aw__reader_t *reader, uint32_t tag)
 {
     uint64_t value;
     size_t length;
@@ -173,6 +169,25 @@ static inline aw__defect_t aw__skip_value(aw__reader_t *reader, const uint8_t *i
             reader->at += length;
         }
         return defect;
+    case AW__WIRE_FIXED32:
+        return aw__skip_fixed(reader, 4);
+    default:
+        return AW__DEFECT_WIRE_TYPE;
+    }
+}
+
+/** Passes over a group whose start tag, at item, has just been read. nesting is the number of
+ * messages open inside the outermost one. A group that is never ended is named by its start. */
+aw__defect_t aw__skip_group(aw__reader_t *reader, const uint8_t *item, uint32_t number,
+                            unsigned nesting);
+
+/** Passes over the value of a field that means nothing to the schema; its tag, at item, has just
+ * been read. The field's bytes are those from item to reader->at. */
+static inline aw__defect_t aw__skip_value(aw__reader_t *reader, const uint8_t *item, uint32_t tag,
+                                          unsigned nesting)
+{
+    aw__defect_t defect;
+    switch (AW__TAG_WIRE(tag)) {
     case AW__WIRE_GROUP_START: {
         aw__reader_t group = *reader; /* a copy, so that the caller's stays in registers */
         defect = aw__skip_group(&group, item, AW__TAG_NUMBER(tag), nesting);
@@ -182,11 +197,10 @@ static inline aw__defect_t aw__skip_value(aw__reader_t *reader, const uint8_t *i
     case AW__WIRE_GROUP_END:
         reader->at = item;
         return AW__DEFECT_GROUP_END_ALONE;
-    case AW__WIRE_FIXED32:
-        return aw__skip_fixed(reader, 4);
     default:
-        reader->at = item;
-        return AW__DEFECT_WIRE_TYPE;
+        defect = aw__skip_plain(reader, tag);
+        reader->at = defect == AW__DEFECT_WIRE_TYPE ? item : reader->at;
+        return defect;
     }
 }
 

@@ -1,5 +1,6 @@
-/* Preloaded into a bridge under test: gives it the host name in $AW_TEST_HOSTNAME, so that two of them on
- * one machine are what two machines would be. Everything else on the process is as in production. */
+/* Preloaded into a bridge under test: gives it the host name in $AW_TEST_HOSTNAME, so that two of
+ * them on one machine are what two machines would be. Everything else on the process is as in
+ * production. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -18,6 +18,7 @@ from relay_case import RelayCase, numbered_inputs  # noqa: E402
 
 QUIET_S = 5
 SAY_EVERY_S = 10
+ENDLESS = 1_000_000
 
 
 def closed_port():
@@ -96,7 +97,7 @@ class Operation(RelayCase):
         self.assertGreater(time.monotonic() - began, SAY_EVERY_S * 1.5)
         times = [datetime.fromisoformat(e["ts"]).timestamp() for e in bridge.events("brokers_unreachable")]
         for before, after in zip(times, times[1:]):
-            self.assertAlmostEqual(SAY_EVERY_S, after - before, delta=4)
+            self.assertAlmostEqual(SAY_EVERY_S, after - before, delta=SAY_EVERY_S / 2)
         bridge.stop(0, timeout_s=10)
 
     def test_brokers_that_come_up_later_are_found(self):
@@ -139,15 +140,14 @@ class Operation(RelayCase):
 
     def test_a_stop_under_load_commits_what_was_taken(self):
         layout = self.layout()
-        inputs = list(numbered_inputs(layout.source, 4, 30_000))
-        with Load(self.broker, inputs, 5000) as load:
+        with Load(self.broker, numbered_inputs(layout.source, 4, ENDLESS), 3000) as load:
             bridge = self.bridge(layout).start()
             for done in (2_000, 8_000, 14_000):
                 self.wait_progress(layout, done, bridge)
                 bridge.stop()
                 self.assertEqual(self.progress(layout), self.ledgers(bridge))
                 bridge.start()
-            load.finish()
+            inputs = load.finish(early=True)
         self.wait_done(layout, bridge)
         bridge.stop()
         self.assert_clean(self.audit(inputs, layout), layout.outputs)
@@ -168,8 +168,7 @@ class Operation(RelayCase):
 
     def test_a_second_process_of_the_same_instance_ends_one_of_them(self):
         layout = self.layout()
-        inputs = list(numbered_inputs(layout.source, 4, 60_000))
-        with Load(self.broker, inputs, 2000) as load:
+        with Load(self.broker, numbered_inputs(layout.source, 4, ENDLESS), 1000) as load:
             pair = [self.bridge(layout, name, instance=None, host=f"{self.prefix}-same").start()
                     for name in ("one", "two")]
             wait_until("one of the two ends", lambda: not all(b.running for b in pair), 90)
@@ -178,7 +177,7 @@ class Operation(RelayCase):
                     bridge.wait_exit(76)
             alive = [bridge for bridge in pair if bridge.running]
             self.assertEqual(1, len(alive))
-            load.finish()
+            inputs = load.finish(early=True)
         self.wait_done(layout, *alive)
         alive[0].stop()
         self.assert_clean(self.audit(inputs, layout), layout.outputs)

@@ -2,7 +2,6 @@
 """200,000 envelopes of 1 KB over 8 partitions with three kill -9 and two rebalances, checked one by one."""
 
 import sys
-import time
 import unittest
 from pathlib import Path
 
@@ -19,12 +18,11 @@ BROKEN_EVERY = 499  # of the records, one is cut short
 
 class Soak(RelayCase):
     def test_every_record_once_and_in_order(self):
-        began = time.monotonic()
         layout = self.layout(PARTITIONS)
         inputs = list(numbered_inputs(layout.source, PARTITIONS, RECORDS, keys=1009, size=1000))
         for item in inputs[::BROKEN_EVERY]:
             item.value = item.value[:-1]
-        tell("made", began)
+        self.tell("made")
         with Load(self.broker, inputs) as load:
             bridge = self.bridge(layout, "instance").start()
             guest = self.bridge(layout, "guest", host=f"{self.prefix}-guest", instance=None)
@@ -39,18 +37,14 @@ class Soak(RelayCase):
                     self.wait_members(layout, 2)
                     guest.stop()
             load.finish()
-        tell("written", began)
+        self.tell("written")
         self.wait_done(layout, bridge)
         bridge.stop()
-        tell("relayed", began)
+        self.tell("relayed")
         audit = self.audit(inputs, layout)
         self.assert_clean(audit, layout.outputs)
         self.assertEqual(RECORDS + len(inputs[::BROKEN_EVERY]), audit.records)
-        tell("checked", began)
-
-
-def tell(what, began):
-    print(f"{what} after {time.monotonic() - began:.0f} s", flush=True)
+        self.tell("checked")
 
 
 if __name__ == "__main__":

@@ -119,16 +119,13 @@ class Start(RelayCase):
         layout = self.layout(1)
         inputs = self.write(layout, 100, partitions=1)
         # Small fetches, so that what is deleted has not been fetched yet.
-        bridge = self.bridge(layout, consumer={"fetch.max.bytes": 1000, "max.partition.fetch.bytes": 1000,
+        bridge = self.bridge(layout, consumer={"max.partition.fetch.bytes": 1000,
                                                "session.timeout.ms": 60000}).start()
         self.wait_done(layout, bridge)
-        bridge.signal(19)
-        try:
+        with bridge.frozen():
             lost = self.write(layout, 400, 100, partitions=1)
             self.broker.delete_before(layout.source, 0, 500)
             kept = self.write(layout, 100, 500, partitions=1)
-        finally:
-            bridge.signal(18)
         self.wait_done(layout, bridge)
         bridge.stop()
         gap = bridge.ledger()["gap"]

@@ -14,6 +14,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path[:0] = [str(HERE), str(ROOT / "scripts")]
 
+import format as layout  # noqa: E402
 import freeze_golden  # noqa: E402
 import run  # noqa: E402
 import symbols  # noqa: E402
@@ -274,6 +275,22 @@ class BuildTest(Planted):
         source = self.plant("alone.c", '#include "bad.h"\n')
         result = subprocess.run([cc, "-fsyntax-only", source], stderr=subprocess.DEVNULL)
         self.assertNotEqual(result.returncode, 0)
+
+
+class FormatTest(Planted):
+    """Only where clang-format 14 is; elsewhere the check is not made either."""
+
+    def test_format_other_layout_found(self):
+        tool = os.environ.get("CLANG_FORMAT")
+        if tool is None:
+            return
+        self.plant(".clang-format", (ROOT / ".clang-format").read_text())
+        self.plant("a.c", "int f(void)\n{\n    return 0;\n}\n")
+        self.assertEqual(layout.unformatted(tool, self.root), [])
+        self.plant("b.c", "int f(void) {\n  return 0; }\n")
+        found = layout.unformatted(tool, self.root)
+        self.assertTrue(found and "b.c" in found[0], found)
+        self.assertTrue(layout.unformatted("false", self.root))
 
 
 class RunnerTest(Planted):

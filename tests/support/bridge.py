@@ -3,12 +3,9 @@
 import ctypes
 import json
 import os
-import shutil
 import signal
 import subprocess
-import tempfile
-import time
-from pathlib import Path
+from contextlib import contextmanager
 
 from broker import Waiting, wait_until
 
@@ -51,25 +48,15 @@ def _die_with_parent():
 
 
 class Bridge:
-    """A process of agent-bridge run. Use as a context manager: what still runs at the end is killed."""
+    """A process of agent-bridge run, with its config and log in folder. What starts it has to kill it."""
 
-    def __init__(self, settings, name="bridge", host=None, folder=None):
+    def __init__(self, settings, folder, name="bridge", host=None):
         self.name = name
-        self.folder = Path(folder or tempfile.mkdtemp(prefix="agent-bridge-test."))
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.config_file = self.folder / f"{name}.yaml"
+        self.config_file = folder / f"{name}.yaml"
         self.config_file.write_text(json.dumps(settings, indent=2))
-        self.log_file = self.folder / f"{name}.log"
+        self.log_file = folder / f"{name}.log"
         self.host = host
         self.process = None
-
-    def __enter__(self):
-        return self.start()
-
-    def __exit__(self, kind, *_):
-        self.kill9()
-        if kind is None:
-            shutil.rmtree(self.folder, ignore_errors=True)
 
     # ---- life ----------------------------------------------------------------------------------------
 
@@ -77,7 +64,10 @@ class Bridge:
         """Starts it, also again after a stop or a kill; the log goes on in the same file."""
         environment = dict(os.environ)
         if self.host:
-            environment |= {"LD_PRELOAD": os.environ["AW_HOSTNAME_SHIM"], "AW_TEST_HOSTNAME": self.host}
+            # By its name alone: a blank in the path would end LD_PRELOAD's item.
+            folder, name = os.path.split(os.environ["AW_HOSTNAME_SHIM"])
+            environment |= {"LD_PRELOAD": name, "LD_LIBRARY_PATH": folder,
+                            "AW_TEST_HOSTNAME": self.host}
         with open(self.log_file, "ab") as log:
             self.process = subprocess.Popen([program(), "run", "-c", str(self.config_file)],
                                             stdin=subprocess.DEVNULL, stdout=log, stderr=log,
@@ -116,11 +106,12 @@ class Bridge:
         self.signal(signal.SIGTERM)
         self.wait_exit(wanted, timeout_s)
 
-    def freeze(self, seconds):
-        """SIGSTOP for so long, then SIGCONT."""
+    @contextmanager
+    def frozen(self):
+        """SIGSTOP, and SIGCONT at the end of the block."""
         self.signal(signal.SIGSTOP)
         try:
-            time.sleep(seconds)
+            yield self
         finally:
             self.signal(signal.SIGCONT)
 

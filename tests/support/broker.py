@@ -85,6 +85,18 @@ def wait_until(what, condition, timeout_s=PATIENCE_S, every_s=0.1):
         time.sleep(every_s)
 
 
+def until_answered(call):
+    """call's result; a broker that is away or a coordinator that moves is asked again for a while."""
+    end = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            return call()
+        except KafkaException:
+            if time.monotonic() > end:
+                raise
+        time.sleep(0.1)
+
+
 def state_folder():
     return Path(os.environ.get("AW_BROKER_DIR") or ROOT / "build" / "kafka" / "run")
 
@@ -99,7 +111,7 @@ class Broker:
         except FileNotFoundError:
             raise SystemExit(f"no Kafka runs in {self.folder}: `make broker` starts one; ctest does so by itself")
         self.bootstrap = self.state["bootstrap"]
-        self.admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 3})
+        self.admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 2})
         self._group_readers = {}
 
     def script(self, *words):
@@ -130,11 +142,15 @@ class Broker:
             return False
         return True
 
+    def delete(self, topics):
+        for future in self.admin.delete_topics(topics).values():
+            future.result(30)
+
     def topics(self):
         return set(self.admin.list_topics(timeout=10).topics)
 
     def partitions(self, topic):
-        return len(self.admin.list_topics(topic, timeout=10).topics[topic].partitions)
+        return len(until_answered(lambda: self.admin.list_topics(topic, timeout=10)).topics[topic].partitions)
 
     def grow(self, topic, partitions):
         self.admin.create_partitions([NewPartitions(topic, partitions)])[topic].result(30)
@@ -156,11 +172,11 @@ class Broker:
     # ---- writing -------------------------------------------------------------------------------------
 
     def produce(self, inputs, per_second=None, stop=None, **config):
-        """Writes the inputs in order (idempotent, acks=all) and returns them with their offsets. per_second
-        bounds the rate; stop is an Event that ends it early: what was not written has no offset."""
-        failed = []
+        """Writes the inputs in order (idempotent, acks=all) and returns those written, with their offsets.
+        per_second bounds the rate; stop is an Event that ends it early."""
+        failed, written = [], []
         producer = Producer({"bootstrap.servers": self.bootstrap, "enable.idempotence": True, "linger.ms": 20,
-                             "log_level": 3, "message.max.bytes": 20_000_000, **config})
+                             "log_level": 2, "message.max.bytes": 20_000_000, **config})
         began = time.monotonic()
         for number, item in enumerate(inputs):
             if stop is not None and stop.is_set():
@@ -176,10 +192,11 @@ class Broker:
                 except BufferError:
                     producer.poll(0.1)
             producer.poll(0)
+            written.append(item)
         left = producer.flush(PATIENCE_S)
         if failed or left:
             raise AssertionError(f"the test's own writing failed: {left} left, {failed[:3]}")
-        return inputs
+        return written
 
     # ---- reading -------------------------------------------------------------------------------------
 
@@ -187,14 +204,14 @@ class Broker:
         return Consumer({"bootstrap.servers": self.bootstrap, "group.id": group or f"tests-{uuid.uuid4().hex}",
                          "isolation.level": "read_committed", "enable.auto.commit": False,
                          "enable.auto.offset.store": False, "enable.partition.eof": True,
-                         "auto.offset.reset": "error", "allow.auto.create.topics": False, "log_level": 3,
+                         "auto.offset.reset": "error", "allow.auto.create.topics": False, "log_level": 2,
                          **config})
 
     def ends(self, topic, isolation="read_committed"):
         """Per partition the offset that reading stops at: the last stable one, or the high watermark."""
         consumer = self._consumer(**{"isolation.level": isolation})
         try:
-            return {p: consumer.get_watermark_offsets(TopicPartition(topic, p), timeout=10)[1]
+            return {p: until_answered(lambda: consumer.get_watermark_offsets(TopicPartition(topic, p), timeout=10))[1]
                     for p in range(self.partitions(topic))}
         finally:
             consumer.close()
@@ -220,8 +237,8 @@ class Broker:
         if consumer is None:
             consumer = self._group_readers[group] = self._consumer(group)
         places = [TopicPartition(topic, p) for p in range(self.partitions(topic))]
-        return {p.partition: p.offset if p.offset >= 0 else None
-                for p in consumer.committed(places, timeout=30)}
+        found = until_answered(lambda: consumer.committed(places, timeout=10))
+        return {p.partition: p.offset if p.offset >= 0 else None for p in found}
 
     def set_committed(self, group, topic, offsets):
         """Moves an idle group, once its last members are gone."""
@@ -304,16 +321,16 @@ def _record(message):
 
 
 class Load:
-    """Writes inputs from a thread of its own while a test does other things."""
+    """Writes inputs from a thread of its own while a test does other things. Use as a context manager."""
 
     def __init__(self, broker, inputs, per_second=None):
         self._stop = threading.Event()
-        self._error = None
+        self._written = self._error = None
         self._thread = threading.Thread(target=self._run, args=(broker, inputs, per_second), daemon=True)
 
     def _run(self, broker, inputs, per_second):
         try:
-            broker.produce(inputs, per_second, self._stop)
+            self._written = broker.produce(inputs, per_second, self._stop)
         except BaseException as error:  # handed to the test's own thread by finish()
             self._error = error
 
@@ -321,17 +338,20 @@ class Load:
         self._thread.start()
         return self
 
-    def running(self):
-        return self._thread.is_alive()
+    def __exit__(self, *_):
+        self._stop.set()
+        self._thread.join(PATIENCE_S)
 
-    def finish(self, timeout_s=300):
-        """Waits until all is written."""
+    def finish(self, early=False, timeout_s=300):
+        """Waits until all is written, or with early stops here; returns what was written. The load must
+        have lasted until now: a test of what happens under load is void without it."""
+        if early:
+            if not self._thread.is_alive() and self._error is None:
+                raise AssertionError("the load had ended before the test was done with it; give it more inputs")
+            self._stop.set()
         self._thread.join(timeout_s)
         if self._thread.is_alive():
             raise Waiting(f"the test's own writing is not done after {timeout_s} s")
         if self._error is not None:
             raise self._error
-
-    def __exit__(self, *_):
-        self._stop.set()
-        self._thread.join(PATIENCE_S)
+        return self._written

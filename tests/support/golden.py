@@ -1,12 +1,15 @@
-"""The frozen inputs of golden/wire/v1 and what the reference runtime said about them."""
+"""The frozen inputs of golden/wire/v1 and what the reference runtime said about them; and the messages of
+the agents' own project, which are read where they lie and never copied."""
 
 import json
+import os
 import pathlib
 import re
 
-FOLDER = pathlib.Path(__file__).resolve().parents[2] / "golden" / "wire" / "v1"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "golden" / "wire" / "v1"
 CASES = FOLDER / "cases.jsonl"
-UPSTREAM = FOLDER / "upstream"
+UPSTREAM = pathlib.Path(os.environ.get("AW_UPSTREAM_GOLDEN", ROOT.parent / "shared/upstream-golden/v1"))
 EXPECTED = FOLDER / "expected.jsonl"
 CORPUS = "corpus*.jsonl"
 
@@ -27,12 +30,16 @@ def lines(path):
 
 
 def inputs():
-    """(name, type, bytes) of the hand-made cases, then of the upstream files."""
+    """(name, type, bytes) of the hand-made cases."""
     for case in lines(CASES):
         yield case["name"], case["type"], bytes.fromhex(case["hex"])
+
+
+def upstream():
+    """(name, type, bytes) of the upstream project's messages; nothing where they are absent."""
     for path in sorted(UPSTREAM.glob("*.bin")):
         stem = _UPSTREAM_NAME.match(path.stem).group(1)
-        yield f"upstream/{path.stem}", UPSTREAM_TYPES[stem], path.read_bytes()
+        yield path.stem, UPSTREAM_TYPES[stem], path.read_bytes()
 
 
 def expected():

@@ -1,5 +1,6 @@
 """The frame of a broker test: topics of its own on the shared broker, a config for them, an audit at the end."""
 
+import shutil
 import time
 import unittest
 import uuid
@@ -63,7 +64,7 @@ def numbered_inputs(source, partitions, count, keys=97, size=1000, first=0):
 
 
 class RelayCase(unittest.TestCase):
-    """Each test makes its own topics, so that tests share nothing but the broker."""
+    """Each test makes its own topics and removes them, so that tests share nothing but the broker."""
 
     @classmethod
     def setUpClass(cls):
@@ -74,7 +75,18 @@ class RelayCase(unittest.TestCase):
         cls.broker.close()
 
     def setUp(self):
+        self._began = time.monotonic()
         self.prefix = f"{type(self).__name__.lower()}-{uuid.uuid4().hex[:8]}"
+        # Configs and logs of the bridges; kept until the same test runs again.
+        self.folder = self.broker.folder / "tests" / self.id().partition(".")[2]
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True)
+        self._made = []
+        self.addCleanup(lambda: self.broker.delete(self._made))
+
+    def tell(self, what):
+        """For the log of a long test."""
+        print(f"{self._testMethodName}: {what} after {time.monotonic() - self._began:.0f} s", flush=True)
 
     def layout(self, partitions=4, outputs=None, source_config=None, counts=None, **routes):
         """Makes the topics of one source. outputs holds topic properties of the variants' topics, counts
@@ -96,13 +108,14 @@ class RelayCase(unittest.TestCase):
 
     def make(self, layout, topic, partitions, **properties):
         self.broker.create(topic, partitions, **properties)
+        self._made.append(topic)
         layout.counts[topic] = partitions
 
     def bridge(self, layout, name="bridge", host=None, source=None, **sections):
         """A bridge for a layout, not started yet; killed at the end of the test whatever happens."""
         sections.setdefault("instance", name)  # None: left out, so that it is the host's name
         settings = config(self.broker, layout.group, [layout.source_config(**(source or {}))], **sections)
-        bridge = Bridge(settings, name, host)
+        bridge = Bridge(settings, self.folder, name, host)
         self.addCleanup(bridge.kill9)
         return bridge
 

@@ -35,7 +35,8 @@ static inline aw_span_t aw_span_text_view(const char *text)
 /** True when both hold the same bytes; an absent span equals an empty one here. */
 static inline bool aw_span_equal(aw_span_t a, aw_span_t b)
 {
-    return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+    return a.size == b.size && (a.size == 0 || (a.data != NULL && b.data != NULL &&
+                                                memcmp(a.data, b.data, a.size) == 0));
 }
 
 #endif

@@ -287,9 +287,8 @@ static void test_librdkafkas_lines_are_held_back_per_facility_and_client(void **
     fixture->now_ms += AB_LOG_HOLD_MS;
     ab_log_tick(fixture->log);
     assert_non_null(strstr(output_of(fixture), "\"event\":\"librdkafka_held_back\""));
-    assert_non_null(
-        strstr(output_of(fixture),
-               "\"facility\":\"FAIL\",\"client\":\"consumer-1\",\"held_back\":2}"));
+    assert_non_null(strstr(output_of(fixture),
+                           "\"facility\":\"FAIL\",\"client\":\"consumer-1\",\"held_back\":2}"));
     free_fixture(fixture);
 }
 

@@ -7,12 +7,14 @@ size_t aw_test_malloc_calls;
 size_t aw_test_malloc_bytes;
 size_t aw_test_malloc_allowed = SIZE_MAX;
 
+/* NOLINTBEGIN(readability-identifier-naming): the linker makes these names of its --wrap. */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void __real_free(void *pointer);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void __wrap_free(void *pointer);
+/* NOLINTEND(readability-identifier-naming) */
 
 static int is_allowed(void)
 {

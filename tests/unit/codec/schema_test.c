@@ -8,6 +8,8 @@
 #include "codec/message/object.h"
 #include "codec/wire/reader.h"
 
+#define PATH_SIZE 160
+
 static const char *kind_name(char kind)
 {
     switch (kind) {
@@ -126,7 +128,7 @@ static bool next_item(aw__reader_t *reader, item_t *ret_item)
     const uint8_t *start = reader->at;
     uint32_t tag = 0;
     assert_int_equal(aw__read_tag(reader, &tag), AW__DEFECT_NONE);
-    *ret_item = (item_t){AW__TAG_NUMBER(tag), 0, AW_SPAN_NULL};
+    *ret_item = (item_t){AW__TAG_NUMBER(tag), 0, aw_span_text_view("")};
     if (AW__TAG_WIRE(tag) == AW__WIRE_VARINT) {
         assert_int_equal(aw__read_varint(reader, &ret_item->value), AW__DEFECT_NONE);
     } else if (AW__TAG_WIRE(tag) == AW__WIRE_BYTES) {
@@ -148,7 +150,7 @@ static aw__reader_t over(aw_span_t bytes)
 /* Field of a FieldDescriptorProto, or of any other message: the last of that number. */
 static item_t find(aw_span_t message, uint32_t number)
 {
-    item_t found = {0, 0, AW_SPAN_NULL};
+    item_t found = {0, 0, aw_span_text_view("")};
     item_t item;
     for (aw__reader_t reader = over(message); next_item(&reader, &item);) {
         found = item.number == number ? item : found;
@@ -247,26 +249,47 @@ static void check_enum(aw_message_type_t type, aw_span_t described, unsigned *re
     assert_true(used);
 }
 
-static void check_message(aw_span_t described, const char *around, unsigned *ret_messages,
-                          unsigned *ret_fields, unsigned *ret_values)
+/* What has been held against the table. */
+typedef struct seen {
+    unsigned messages;
+    unsigned fields;
+    unsigned values;
+} seen_t;
+
+/* Holds one DescriptorProto against the table, but for the messages inside it; around is the name
+ * of the one that holds it, "" at the top. ret_path gets its own. */
+static void check_message(aw_span_t described, const char *around, char ret_path[PATH_SIZE],
+                          seen_t *seen)
 {
     char name[64];
-    char path[160];
     copy_text(find(described, 1).bytes, name, sizeof name);
-    snprintf(path, sizeof path, "%s%s%s", around, around[0] != '\0' ? "." : "", name);
+    snprintf(ret_path, PATH_SIZE, "%s%s%s", around, around[0] != '\0' ? "." : "", name);
     aw_message_type_t type;
-    assert_int_equal(aw_message_type_find(path, &type), AW_OK);
+    assert_int_equal(aw_message_type_find(ret_path, &type), AW_OK);
     assert_int_equal(around[0] == '\0', type < AW_MESSAGE_TOP_COUNT);
-    (*ret_messages)++;
+    seen->messages++;
     item_t item;
     for (aw__reader_t reader = over(described); next_item(&reader, &item);) {
         if (item.number == 2) {
             check_field(type, item.bytes);
-            (*ret_fields)++;
-        } else if (item.number == 3) {
-            check_message(item.bytes, path, ret_messages, ret_fields, ret_values);
+            seen->fields++;
         } else if (item.number == 4) {
-            check_enum(type, item.bytes, ret_values);
+            check_enum(type, item.bytes, &seen->values);
+        }
+    }
+}
+
+/* The same with the messages inside it, which hold no others. */
+static void check_top_message(aw_span_t described, seen_t *seen)
+{
+    char path[PATH_SIZE];
+    check_message(described, "", path, seen);
+    item_t item;
+    for (aw__reader_t reader = over(described); next_item(&reader, &item);) {
+        if (item.number == 3) {
+            char inner_path[PATH_SIZE];
+            check_message(item.bytes, path, inner_path, seen);
+            assert_int_equal(find(item.bytes, 3).number, 0);
         }
     }
 }
@@ -283,23 +306,21 @@ static void test_schema_rows_agree_with_the_public_proto(void **state)
     fclose(file);
     assert_in_range(size, 1000, sizeof bytes - 1);
 
-    unsigned messages = 0;
-    unsigned fields = 0;
-    unsigned values = 0;
+    seen_t seen = {0, 0, 0};
     const aw_span_t described = find((aw_span_t){bytes, size}, 1).bytes;
     item_t item;
     for (aw__reader_t reader = over(described); next_item(&reader, &item);) {
         if (item.number == 4) {
-            check_message(item.bytes, "", &messages, &fields, &values);
+            check_top_message(item.bytes, &seen);
         }
     }
-    assert_int_equal(messages, AW_MESSAGE_COUNT);
+    assert_int_equal(seen.messages, AW_MESSAGE_COUNT);
     unsigned listed = 0;
 #define COUNT(message, field, number, name, json_name) listed++;
     AW_FIELD_LIST(COUNT)
 #undef COUNT
-    assert_int_equal(fields, listed);
-    assert_int_equal(values, 18);
+    assert_int_equal(seen.fields, listed);
+    assert_int_equal(seen.values, 18);
 }
 
 static void test_schema_numbers_of_a_message_have_no_gap(void **state)

@@ -9,11 +9,12 @@
 
 #define GOLDEN "golden/wire/v1/expected.jsonl"
 
-static int digit(char c)
+static unsigned digit(char c)
 {
     const char *digits = "0123456789abcdef";
     const char *found = c != '\0' ? strchr(digits, c) : NULL;
-    return found != NULL ? (int)(found - digits) : -1;
+    assert_non_null(found);
+    return (unsigned)(found - digits) & 0x0f;
 }
 
 /* Returns the number of bytes. */
@@ -24,9 +25,9 @@ static size_t parse_hex(const char *hex, uint8_t *bytes, size_t capacity)
         if (hex[i] == ' ') {
             continue;
         }
-        int high = digit(hex[i]);
-        int low = digit(hex[++i]);
-        assert_true(high >= 0 && low >= 0 && count < capacity);
+        unsigned high = digit(hex[i]);
+        unsigned low = digit(hex[++i]);
+        assert_true(count < capacity);
         bytes[count++] = (uint8_t)(high << 4 | low);
     }
     return count;
@@ -273,8 +274,8 @@ aw_test_golden_t *aw_test_golden_load(size_t *ret_count)
 void aw_test_golden_free(aw_test_golden_t *golden, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        free((void *)(uintptr_t)golden[i].input.data);
-        free((void *)(uintptr_t)golden[i].deterministic.data);
+        free((void *)golden[i].input.data);
+        free((void *)golden[i].deterministic.data);
     }
     free(golden);
 }

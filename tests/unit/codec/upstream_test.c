@@ -59,7 +59,10 @@ static void test_upstream_every_message_encodes_to_the_bytes_it_came_from(void *
 {
     (void)state;
     const char *folder = getenv("AW_UPSTREAM_GOLDEN");
-    assert_non_null(folder);
+    if (folder == NULL) {
+        fail_msg("AW_UPSTREAM_GOLDEN is not set; ctest sets it");
+        return;
+    }
     DIR *listing = opendir(folder);
     assert_non_null(listing);
     unsigned checked = 0;

@@ -1,0 +1,41 @@
+#include "tests/mock/rig.h"
+
+static void test_lanes_two_share_the_partitions_and_lose_nothing(void **state)
+{
+    (void)state;
+    rig_t *rig = rig_open("lanes: 2\n");
+    rig_write(rig, 200);
+    rig_start(rig);
+    rig_await_assigned(rig, 0);
+    rig_await_assigned(rig, 1);
+    rig_write(rig, 200);
+    rig_await_all(rig);
+    rig_stop(rig, AB_EXIT_OK);
+    rig_close(rig);
+}
+
+/* One lane that is beyond help ends the others, each in good order, and its reason is the
+ * process's. */
+static void test_lanes_one_that_is_denied_ends_both(void **state)
+{
+    (void)state;
+    rig_t *rig = rig_open("lanes: 2\n");
+    rig_start(rig);
+    rig_await_assigned(rig, 0);
+    rig_await_assigned(rig, 1);
+    rig_fail_at(rig, RIG_COORDINATOR, RIG_ADD_PARTITIONS,
+                RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED, 1);
+    rig_write(rig, 40);
+    rig_ends(rig, AB_EXIT_NOT_ALLOWED);
+    assert_int_equal(rig_count(rig, "not_allowed"), 1);
+    rig_close(rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lanes_two_share_the_partitions_and_lose_nothing),
+        cmocka_unit_test(test_lanes_one_that_is_denied_ends_both),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
