@@ -40,7 +40,7 @@ bool ab_http_address(const char *host, unsigned port, struct sockaddr_storage *r
 /* The port that a bound socket has. */
 static unsigned port_of(int fd)
 {
-    struct sockaddr_storage address;
+    struct sockaddr_storage address = {0};
     socklen_t size = sizeof(address);
     struct sockaddr_in v4;
     struct sockaddr_in6 v6;

@@ -124,7 +124,7 @@ static void write_outcomes(const scrape_t *scrape, const metric_t *metric)
     const ab_ledger_t *ledger = &scrape->status->total.ledger;
     const uint64_t counts[] = {ab_ledger_routed(ledger), ab_ledger_dead_lettered(ledger),
                                ledger->dropped};
-    for (unsigned i = 0; i < metric->label->count; i++) {
+    for (unsigned i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         write_labelled(scrape, metric, metric->label->value(i), counts[i]);
     }
 }

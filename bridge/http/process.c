@@ -2,26 +2,28 @@
 
 #include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+/* Pages, the whole and the resident ones, are the first two numbers. */
 static void read_memory(ab_process_t *process)
 {
-    unsigned long long virtual_pages;
-    unsigned long long resident_pages;
-    const long page_size = sysconf(_SC_PAGESIZE);
     char line[128] = "";
+    char *end = line;
+    const long page_size = sysconf(_SC_PAGESIZE);
     FILE *file = fopen("/proc/self/statm", "re");
     if (file == NULL) {
         return;
     }
-    /* NOLINTNEXTLINE(cert-err34-c): the kernel's own numbers fit. */
-    process->has_memory = fgets(line, sizeof(line), file) != NULL && page_size > 0 &&
-                          sscanf(line, "%llu %llu", &virtual_pages, &resident_pages) == 2;
+    const bool got = fgets(line, sizeof(line), file) != NULL;
     (void)fclose(file);
-    if (process->has_memory) {
-        process->virtual_bytes = virtual_pages * (uint64_t)page_size;
-        process->resident_bytes = resident_pages * (uint64_t)page_size;
+    const unsigned long long all = strtoull(line, &end, 10);
+    const unsigned long long resident = strtoull(end, NULL, 10);
+    if (got && all > 0 && page_size > 0) {
+        process->has_memory = true;
+        process->virtual_bytes = all * (uint64_t)page_size;
+        process->resident_bytes = resident * (uint64_t)page_size;
     }
 }
 

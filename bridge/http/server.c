@@ -124,7 +124,8 @@ static bool add_headers(struct MHD_Response *response, const ab_http_answer_t *a
 
 static enum MHD_Result on_request(void *opaque, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *upload,
-                                  size_t *upload_size, void **request_context)
+                                  size_t *upload_size, /* NOLINT(readability-non-const-parameter) */
+                                  void **request_context)
 {
     const ab_http_t *http = opaque;
     const ab_http_request_t request = {method, url, has_body(connection)};

@@ -386,7 +386,7 @@ class HostileTest(HttpCase):
         self.addCleanup(client.close)
         return client
 
-    def check_answers(self, within_s=2):
+    def check_answers(self, within_s=5):
         begun = time.monotonic()
         self.assertEqual(ask(self.port, timeout_s=within_s)[0], 200)
         self.assertLess(time.monotonic() - begun, within_s)
@@ -429,7 +429,7 @@ class HostileTest(HttpCase):
             time.sleep(0.25)
         self.assertEqual(len(ended), len(clients))
         self.assertGreater(min(ended.values()), LIFE_S - 1)
-        self.assertLess(max(ended.values()), LIFE_S + 4)
+        self.assertLess(max(ended.values()), LIFE_S + 8)
         self.assertEqual(daemon.stop()[0], 0)
 
     def test_thousands_of_idle_connections_hold_up_nobody(self):
