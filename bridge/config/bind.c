@@ -153,9 +153,8 @@ static void bind_property(const ab_node_t *node, ab_config_memory_t *memory, boo
             ab_place_warning(&place, "a secret written into the file: `file:/path` and `env:NAME` "
                                      "keep it out");
         }
-        properties->items[properties->count++] =
-            (ab_property_t){name, value, node->name_line, node->name_column,
-                            ab_is_indirect(node->text)};
+        properties->items[properties->count++] = (ab_property_t){
+            name, value, node->name_line, node->name_column, ab_is_indirect(node->text)};
     }
 }
 

@@ -130,8 +130,7 @@ static void test_labels_every_word_is_snake_case_and_out_of_range_is_empty(void 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            test_histogram_bounds_each_value_lands_in_the_first_bucket_that_holds_it),
+        cmocka_unit_test(test_histogram_bounds_each_value_lands_in_the_first_bucket_that_holds_it),
         cmocka_unit_test(test_histogram_negative_duration_counts_as_nothing),
         cmocka_unit_test(test_counters_add_every_number_is_added),
         cmocka_unit_test(test_sources_add_counts_add_up_and_the_oldest_wins),
