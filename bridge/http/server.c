@@ -155,7 +155,7 @@ static enum MHD_Result on_request(void *opaque, struct MHD_Connection *connectio
 
 static int wait_ms(struct MHD_Daemon *daemon)
 {
-    MHD_UNSIGNED_LONG_LONG timeout_ms;
+    unsigned long long timeout_ms;
     return MHD_get_timeout(daemon, &timeout_ms) == MHD_YES && timeout_ms < TICK_MS ? (int)timeout_ms
                                                                                    : TICK_MS;
 }
