@@ -19,6 +19,10 @@ if docker image inspect "$image" >/dev/null 2>&1; then
   echo "$image is here"
   exit 0
 fi
+if ! command -v mvn >/dev/null; then
+  echo "build.sh: mvn is not installed; \`make setup\` installs it (Debian: maven)" >&2
+  exit 69
+fi
 context=$(mktemp -d)
 trap 'rm -rf "$context"' EXIT
 cp -r Dockerfile bin docker "$context"
