@@ -8,8 +8,11 @@ PRESETS := dev asan tsan
 # For `make differential`: the first seed and the number of inputs.
 SEED := 1
 COUNT := 100000
+# For `make tour`: how long Kafka stays away, and what makes Docker and debian:trixie-slim where they lack.
+DOWN := 300
+BASE_IMAGE_SCRIPT := ../shared/tools/local-base-image.sh
 
-.PHONY: help setup demo test broker broker-stop differential format tidy clean
+.PHONY: help setup demo test broker broker-stop differential tour format tidy clean
 .PHONY: need-build need-all
 
 help: ## what can be made
@@ -44,11 +47,14 @@ differential: need-all ## compare COUNT mutated inputs from SEED with the refere
 	@cmake --preset dev >/dev/null && cmake --build --preset dev --target agent-bridge
 	@AGENT_BRIDGE=build/dev/bridge/cli/agent-bridge $(PYTHON) scripts/differential.py $(SEED) $(COUNT)
 
+tour: ## play a first half hour with docker-compose, check it, and write docs/tour.md (needs only Docker)
+	@deploy/tour/tour.py --down $(DOWN) --base-image-script $(BASE_IMAGE_SCRIPT) --page docs/tour.md
+
 format: need-all ## format the sources in place with clang-format
 	@git ls-files '*.c' '*.h' | grep -v '^codec/message/gen/' | xargs clang-format -i
 
 tidy: need-all ## clang-tidy, gcc -fanalyzer and cppcheck over every source
 	@scripts/tidy.sh
 
-clean: ## remove what was built; the Kafka of the broker tests stays
-	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name kafka -exec rm -rf {} +; fi
+clean: ## remove what was built; Kafka and promtool stay
+	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name kafka ! -name promtool -exec rm -rf {} +; fi

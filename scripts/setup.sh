@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 build_packages=(gcc libc6-dev make cmake ninja-build pkg-config ca-certificates
-  librdkafka-dev libprotobuf-c-dev libssl-dev libjansson-dev libyaml-dev)
+  librdkafka-dev libprotobuf-c-dev libssl-dev libjansson-dev libyaml-dev libmicrohttpd-dev)
 test_packages=(git binutils clang llvm libclang-rt-dev clang-tidy clang-format cppcheck valgrind
   libcmocka-dev protobuf-compiler protobuf-c-compiler libprotobuf-dev python3 python3-venv maven
   default-jre-headless)
@@ -20,7 +20,7 @@ test_tools=(git nm clang llvm-symbolizer clang-tidy clang-format cppcheck valgri
   python3 java mvn)
 
 build_modules=("rdkafka >= 2.0.2" "libprotobuf-c >= 1.4.1" "libcrypto >= 3.0" "jansson >= 2.14"
-  "yaml-0.1 >= 0.2.5")
+  "yaml-0.1 >= 0.2.5" "libmicrohttpd >= 0.9.75")
 test_modules=("cmocka >= 1.1.5")
 
 usage() {
@@ -98,11 +98,17 @@ missing_kafka() {
   [ -d "build/kafka/$version/libs" ] || echo "Apache Kafka $version (jars of the broker tests)"
 }
 
+missing_promtool() {
+  [ -x build/promtool/promtool ] || command -v promtool >/dev/null ||
+    echo "promtool (checks the metrics)"
+}
+
 missing() {
   missing_tools
   if [ "$scope" = all ]; then
     missing_python
     missing_kafka
+    missing_promtool
   fi
 }
 
@@ -142,6 +148,25 @@ make_venv() {
   .venv/bin/python -m pip --disable-pip-version-check -q install -r scripts/requirements.txt
 }
 
+# Prometheus' own checker alone: Debian's package would also start a server on this machine.
+fetch_promtool() {
+  local folder=build/promtool packages=(prometheus)
+  say "fetching promtool"
+  rm -rf "$folder.new"
+  mkdir -p "$folder.new" build/logs
+  if ! (cd "$folder.new" && apt-get -q download prometheus) >build/logs/promtool.log 2>&1; then
+    # The lists may be missing or too old.
+    { as_root apt-get -q -o DPkg::Lock::Timeout=300 update &&
+      (cd "$folder.new" && apt-get -q download prometheus); } >>build/logs/promtool.log 2>&1 || {
+      tail -n 20 build/logs/promtool.log >&2
+      die "promtool could not be fetched; put one on PATH, or see build/logs/promtool.log"
+    }
+  fi
+  dpkg-deb --fsys-tarfile "$folder.new"/*.deb | tar -x -C "$folder.new" --strip-components=3 ./usr/bin/promtool
+  rm -rf "$folder.new"/*.deb "$folder"
+  mv "$folder.new" "$folder"
+}
+
 scope=all
 check=no
 for argument in "$@"; do
@@ -166,6 +191,7 @@ found=$(missing_tools)
 if [ "$scope" = all ]; then
   [ -z "$(missing_python)" ] || make_venv
   [ -z "$(missing_kafka)" ] || tests/broker/kafka fetch
+  [ -z "$(missing_promtool)" ] || fetch_promtool
 fi
 found=$(missing)
 [ -z "$found" ] ||

@@ -4,13 +4,14 @@
 /** Exit codes of the verbs, after sysexits.h. Those of a relay are in bridge/kafka/relay.h. */
 typedef enum ab_cli_exit {
     AB_CLI_OK = 0,
-    AB_CLI_FINDINGS = 1,  /* the work was done and found something to complain about */
-    AB_CLI_USAGE = 64,    /* the command line is wrong */
-    AB_CLI_DATA = 65,     /* the input is bad */
-    AB_CLI_NO_INPUT = 66, /* an input file cannot be read */
-    AB_CLI_FATAL = 70,    /* memory ran out, a thread could not be made */
-    AB_CLI_IO = 74,       /* standard output could not be written */
-    AB_CLI_CONFIG = 78    /* the configuration is wrong */
+    AB_CLI_FINDINGS = 1,     /* the work was done and found something to complain about */
+    AB_CLI_USAGE = 64,       /* the command line is wrong */
+    AB_CLI_DATA = 65,        /* the input is bad */
+    AB_CLI_NO_INPUT = 66,    /* an input file cannot be read */
+    AB_CLI_UNAVAILABLE = 69, /* what was asked does not answer */
+    AB_CLI_FATAL = 70,       /* memory ran out, a thread could not be made */
+    AB_CLI_IO = 74,          /* standard output could not be written */
+    AB_CLI_CONFIG = 78       /* the configuration is wrong */
 } ab_cli_exit_t;
 
 /** One verb. Each lives in a file of its own, which exports nothing but this. */
@@ -26,6 +27,8 @@ typedef struct ab_verb {
 extern const ab_verb_t ab_verb_run;
 extern const ab_verb_t ab_verb_demo;
 extern const ab_verb_t ab_verb_lint;
+extern const ab_verb_t ab_verb_check;
+extern const ab_verb_t ab_verb_health;
 extern const ab_verb_t ab_verb_inspect;
 extern const ab_verb_t ab_verb_version;
 

@@ -1,10 +1,11 @@
 cmake_minimum_required(VERSION 3.25)
 
 # Run at each build: writes git_describe.h into OUTPUT_DIR, and touches it only when it changes.
-# The text is empty where there is no git or no repository, as in a release archive.
-set(describe "")
+# The text is REVISION where that is given, as for an image, whose sources come without a repository;
+# and empty where there is no git or no repository, as in a release archive.
+set(describe "${REVISION}")
 find_package(Git QUIET)
-if(GIT_FOUND)
+if(describe STREQUAL "" AND GIT_FOUND)
   execute_process(
     COMMAND ${GIT_EXECUTABLE} describe --always --dirty --abbrev=12
     WORKING_DIRECTORY ${SOURCE_DIR}

@@ -9,7 +9,10 @@
 
 #include "bridge/cli/cli.h"
 #include "bridge/cli/ledger_event.h"
+#include "bridge/cli/libraries.h"
 #include "bridge/cli/watchdog.h"
+#include "bridge/http/http.h"
+#include "bridge/http/listen.h"
 #include "bridge/kafka/relay.h"
 
 /** How soon the end of a relay is noticed: while it runs, and once it was asked to stop. */
@@ -24,6 +27,9 @@ typedef struct service {
     ab_log_t *log;
     ab_sink_t sink;
     ab_relay_t *relay;
+    ab_http_t *http; /* NULL: off, or not started */
+    ab_library_t libraries[AB_LIBRARIES_MAX];
+    const char *topics[AB_CONFIG_SOURCES_MAX];
     ab_watchdog_t *watchdog;
     sigset_t signals;
     bool stopping;
@@ -133,9 +139,12 @@ static void tell_started(service_t *service)
 {
     const ab_config_t *config = service->config;
     const ab_field_t fields[] = {
-        AB_TEXT("version", AB_VERSION),    AB_TEXT("config", config->file),
-        AB_TEXT("group", config->group),   AB_TEXT("instance", config->instance),
-        AB_NUMBER("lanes", config->lanes), AB_NUMBER("sources", config->source_count),
+        AB_TEXT("version", ab_program_version()),
+        AB_TEXT("config", config->file),
+        AB_TEXT("group", config->group),
+        AB_TEXT("instance", config->instance),
+        AB_NUMBER("lanes", config->lanes),
+        AB_NUMBER("sources", config->source_count),
         AB_NUMBER("pid", getpid()),
     };
 
@@ -161,6 +170,68 @@ static int no_resources(service_t *service)
     return AB_EXIT_FATAL;
 }
 
+/* ---- what is told over HTTP ---- */
+
+static ab_status_t *relay_status(void *opaque)
+{
+    return ab_relay_status(opaque);
+}
+
+static int64_t wall_ms(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static ab_http_site_t site_of(service_t *service)
+{
+    const ab_config_t *config = service->config;
+
+    for (size_t i = 0; i < config->source_count; i++) {
+        service->topics[i] = config->sources[i].policy.topic;
+    }
+    return (ab_http_site_t){
+        .facts = {.version = ab_program_version(),
+                  .revision = ab_program_revision(),
+                  .libraries = service->libraries,
+                  .library_count = ab_libraries(service->libraries),
+                  .config_file = config->file,
+                  .group = config->group,
+                  .instance = config->instance,
+                  .topics = service->topics,
+                  .topic_count = config->source_count,
+                  .started_ms = wall_ms()},
+        .provider = {relay_status, ab_relay_status_free, service->relay},
+    };
+}
+
+/* Before the relay, so that a probe is answered while no broker is. Returns AB_EXIT_OK, or the exit
+ * code after saying why. */
+static int start_http(service_t *service)
+{
+    const ab_listen_t *listen = &service->config->http_listen;
+    const ab_http_site_t site = site_of(service);
+    ab_http_trouble_t trouble;
+    char address[AB_HTTP_ADDRESS_MAX];
+
+    if (listen->off) {
+        return AB_EXIT_OK;
+    }
+    service->http = ab_http_start(listen->host, listen->port, &site, &trouble);
+    if (service->http == NULL) {
+        tell(service, AB_LEVEL_ERROR, "http_refused", trouble.text, NULL, 0);
+        return trouble.address ? AB_EXIT_CONFIG : AB_EXIT_FATAL;
+    }
+    const ab_field_t fields[] = {
+        AB_TEXT("address", ab_http_address_text(listen->host, listen->port, address))};
+    tell(service, AB_LEVEL_INFO, "http_listening",
+         "/livez, /readyz, /metrics, /status, /version and a page for people are served", fields,
+         1);
+    return AB_EXIT_OK;
+}
+
 int ab_serve(const ab_config_t *config, ab_log_t *log, unsigned ledger_interval_ms)
 {
     service_t service = {.config = config, .log = log, .sink = ab_log_sink(log)};
@@ -174,6 +245,10 @@ int ab_serve(const ab_config_t *config, ab_log_t *log, unsigned ledger_interval_
         goto done;
     }
     tell_started(&service);
+    code = start_http(&service);
+    if (code != AB_EXIT_OK) {
+        goto done;
+    }
     if (ab_relay_start(service.relay) != 0) {
         code = no_resources(&service);
         ab_relay_stop(service.relay);
@@ -187,6 +262,7 @@ int ab_serve(const ab_config_t *config, ab_log_t *log, unsigned ledger_interval_
     tell_stopped(&service, code);
 
 done:
+    ab_http_stop(service.http); /* it asks the relay */
     ab_relay_free(service.relay);
     ab_watchdog_free(service.watchdog);
     return code;

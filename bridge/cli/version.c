@@ -1,53 +1,23 @@
 #include <getopt.h>
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "agentwire/crypto.h"
-#include "agentwire/json.h"
-#include "agentwire/message.h"
 #include "bridge/cli/cli.h"
-#include "bridge/config/config.h"
+#include "bridge/cli/libraries.h"
 #include "bridge/core/reason.h"
-#include "bridge/kafka/properties.h"
-#include "git_describe.h"
+#include "bridge/http/metrics.h"
+#include "bridge/http/report.h"
 
-/** Longest output of --json, bytes. */
-#define VERSION_JSON_MAX 4096
-
-/** One library: the version this program was compiled against, and the one it runs with. */
-typedef struct library {
-    const char *name;
-    const char *compiled;
-    const char *running;
-} library_t;
-
-#define LIBRARIES_MAX 8
-
-static size_t list_libraries(library_t ret_libraries[LIBRARIES_MAX])
+static void print_text(const ab_library_t *libraries, size_t count)
 {
-    const library_t libraries[] = {
-        {"jansson", AB_BUILT_JANSSON, jansson_version_str()},
-        {"librdkafka", AB_BUILT_RDKAFKA, ab_kafka_version()},
-        {"libyaml", AB_BUILT_YAML, ab_config_yaml_version()},
-        {"openssl", AB_BUILT_CRYPTO, aw_crypto_library_version()},
-        {"protobuf-c", AB_BUILT_PROTOBUF_C, aw_message_library_version()},
-    };
-
-    memcpy(ret_libraries, libraries, sizeof(libraries));
-    return sizeof(libraries) / sizeof(libraries[0]);
-}
-
-static void print_text(const library_t *libraries, size_t count)
-{
-    (void)printf("agent-bridge %s", AB_VERSION);
-    if (AB_GIT_DESCRIBE[0] != '\0') {
-        (void)printf(" (%s)", AB_GIT_DESCRIBE);
+    (void)printf("agent-bridge %s", ab_program_version());
+    if (ab_program_revision()[0] != '\0') {
+        (void)printf(" (%s)", ab_program_revision());
     }
     (void)putchar('\n');
     for (size_t i = 0; i < count; i++) {
-        (void)printf("  %-11s %s", libraries[i].name, libraries[i].running);
+        (void)printf("  %-13s %s", libraries[i].name, libraries[i].running);
         if (strcmp(libraries[i].running, libraries[i].compiled) != 0) {
             (void)printf(" (compiled against %s)", libraries[i].compiled);
         }
@@ -55,75 +25,60 @@ static void print_text(const library_t *libraries, size_t count)
     }
 }
 
-static int print_json(const library_t *libraries, size_t count)
+static int print_json(const ab_library_t *libraries, size_t count)
 {
-    char buffer[VERSION_JSON_MAX];
-    aw_json_writer_t json;
-    aw_span_t text;
+    const ab_http_facts_t facts = {.version = ab_program_version(),
+                                   .revision = ab_program_revision(),
+                                   .libraries = libraries,
+                                   .library_count = count};
 
-    aw_json_init_buffer(&json, AW_JSON_INDENTED, buffer, sizeof(buffer));
-    aw_json_object_open(&json);
-    if (AB_GIT_DESCRIBE[0] != '\0') {
-        aw_json_key_text(&json, "commit");
-        aw_json_text(&json, AB_GIT_DESCRIBE);
-    }
-    aw_json_key_text(&json, "libraries");
-    aw_json_object_open(&json);
-    for (size_t i = 0; i < count; i++) {
-        aw_json_key_text(&json, libraries[i].name);
-        aw_json_object_open(&json);
-        aw_json_key_text(&json, "compiled");
-        aw_json_text(&json, libraries[i].compiled);
-        aw_json_key_text(&json, "running");
-        aw_json_text(&json, libraries[i].running);
-        aw_json_object_close(&json);
-    }
-    aw_json_object_close(&json);
-    aw_json_key_text(&json, "version");
-    aw_json_text(&json, AB_VERSION);
-    aw_json_object_close(&json);
-    if (aw_json_finish(&json, &text) != AW_OK) {
-        (void)fputs("agent-bridge version: a library's version text is not usable\n", stderr);
+    if (ab_report_version(&facts, NULL, stdout) != 200) {
+        (void)fputs("agent-bridge version: memory ran out\n", stderr);
         return AB_CLI_FATAL;
     }
-    (void)fwrite(text.data, 1, text.size, stdout);
-    (void)putchar('\n');
     return AB_CLI_OK;
 }
 
+/** What is printed. */
+typedef enum what { PRINT_TEXT, PRINT_JSON, PRINT_REASONS, PRINT_METRICS } what_t;
+
 static int version_run(int argc, char **argv)
 {
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-                                            {"print-reasons", no_argument, NULL, 'r'},
+    static const struct option options[] = {{"json", no_argument, NULL, PRINT_JSON},
+                                            {"print-metrics", no_argument, NULL, PRINT_METRICS},
+                                            {"print-reasons", no_argument, NULL, PRINT_REASONS},
                                             {NULL, 0, NULL, 0}};
-    library_t libraries[LIBRARIES_MAX];
-    size_t count = list_libraries(libraries);
-    bool json = false;
-    bool reasons = false;
+    ab_library_t libraries[AB_LIBRARIES_MAX];
+    const size_t count = ab_libraries(libraries);
+    what_t what = PRINT_TEXT;
     int option;
 
     while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
-        if (option != 'j' && option != 'r') {
+        if (option != PRINT_JSON && option != PRINT_METRICS && option != PRINT_REASONS) {
             return ab_cli_option_error(&ab_verb_version, argv, option);
         }
-        json = json || option == 'j';
-        reasons = reasons || option == 'r';
+        if (what != PRINT_TEXT && (int)what != option) {
+            return ab_cli_usage_error(
+                &ab_verb_version, "--json, --print-metrics and --print-reasons exclude each other");
+        }
+        what = (what_t)option;
     }
     if (optind < argc) {
         return ab_cli_usage_error(&ab_verb_version, "takes no argument: '%s'", argv[optind]);
     }
-    if (json && reasons) {
-        return ab_cli_usage_error(&ab_verb_version,
-                                  "--json and --print-reasons exclude each other");
-    }
-    if (reasons) {
-        ab_reason_print_docs(stdout);
-        return AB_CLI_OK;
-    }
-    if (json) {
+    switch (what) {
+    case PRINT_JSON:
         return print_json(libraries, count);
+    case PRINT_METRICS:
+        ab_metrics_print_docs(stdout);
+        break;
+    case PRINT_REASONS:
+        ab_reason_print_docs(stdout);
+        break;
+    case PRINT_TEXT:
+        print_text(libraries, count);
+        break;
     }
-    print_text(libraries, count);
     return AB_CLI_OK;
 }
 
@@ -131,13 +86,14 @@ const ab_verb_t ab_verb_version = {
     .name = "version",
     .summary = "say which version this is, and of which libraries",
     .help =
-        "Usage: agent-bridge version [--json | --print-reasons]\n"
+        "Usage: agent-bridge version [--json | --print-metrics | --print-reasons]\n"
         "Prints the version of agent-bridge, the commit it was built from where that is known,\n"
         "and the versions of the libraries it runs with; where a library was another one when\n"
         "agent-bridge was compiled, that version too.\n"
         "\n"
         "  --json            the same as a JSON object: version, commit, and libraries with\n"
         "                    compiled and running of each\n"
+        "  --print-metrics   print docs/metrics.md: what /metrics serves\n"
         "  --print-reasons   print docs/reasons.md: the reasons of dead letters that this version\n"
         "                    can write\n"
         "\n"

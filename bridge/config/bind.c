@@ -57,6 +57,9 @@ static void store(const binder_t *binder, const ab_key_t *key, const ab_value_t 
         source->start_time_ms = value->start_time_ms;
         break;
     }
+    case AB_KEY_LISTEN:
+        *(ab_listen_t *)slot = value->listen;
+        break;
     default:
         if (key->size > 0) {
             store_number(slot, key->size, value->number);
@@ -150,8 +153,8 @@ static void bind_property(const ab_node_t *node, ab_config_memory_t *memory, boo
             ab_place_warning(&place, "a secret written into the file: `file:/path` and `env:NAME` "
                                      "keep it out");
         }
-        properties->items[properties->count++] =
-            (ab_property_t){name, value, node->name_line, node->name_column};
+        properties->items[properties->count++] = (ab_property_t){
+            name, value, node->name_line, node->name_column, ab_is_indirect(node->text)};
     }
 }
 

@@ -26,12 +26,16 @@ typedef struct ab_property {
     const char *value; /* resolved: ${…} expanded, file: and env: read; never print it */
     unsigned line;     /* in the config file */
     unsigned column;
+    bool indirect; /* taken from a file or the environment: what came of it is never shown */
 } ab_property_t;
 
 typedef struct ab_properties {
     ab_property_t *items;
     size_t count;
 } ab_properties_t;
+
+/** The property of that name, NULL when it is not written. Borrowed. */
+const ab_property_t *ab_property_find(const ab_properties_t *properties, const char *name);
 
 typedef enum ab_start_kind {
     AB_START_EARLIEST,
@@ -55,6 +59,16 @@ typedef struct ab_optional_topic {
     bool off;
 } ab_optional_topic_t;
 
+/** Longest IP address, NUL included. */
+#define AB_LISTEN_HOST_MAX 46
+
+/** An address to listen on, or none. */
+typedef struct ab_listen {
+    char host[AB_LISTEN_HOST_MAX]; /* an IPv4 or IPv6 address without brackets, "" when off */
+    unsigned port;                 /* 1 to 65535, 0 when off */
+    bool off;
+} ab_listen_t;
+
 /** A whole configuration, checked. Owned by ab_config_load()'s caller; immutable, so threads share
  * it. */
 typedef struct ab_config {
@@ -77,6 +91,8 @@ typedef struct ab_config {
     bool topics_wait;               /* topics.missing: wait */
     uint64_t memory_per_lane_bytes;
     unsigned shutdown_timeout_ms;
+    unsigned stuck_after_ms; /* health.stuck_after */
+    ab_listen_t http_listen;
     ab_log_format_t log_format;
     ab_level_t log_level;
     struct ab_config_memory *memory; /* what owns the strings, and this struct */
@@ -148,6 +164,10 @@ size_t ab_findings_sorted(const ab_findings_t *findings,
 
 /** Writes findings as "file:line:column: error: key: message" lines, in the order of the file. */
 void ab_findings_print(const ab_findings_t *findings, const char *file, FILE *out);
+
+/** Reads a duration as the configuration writes it, "100ms" or "10s". Returns false when it is
+ * none, ret_ms untouched. */
+bool ab_duration_parse(const char *text, uint64_t *ret_ms);
 
 /** The version of the libyaml that runs. Static storage. */
 const char *ab_config_yaml_version(void);

@@ -126,6 +126,10 @@ static void print_type(const ab_key_t *key, FILE *out)
     case AB_KEY_WORD:
         print_words(key->words, out);
         break;
+    case AB_KEY_LISTEN:
+        fputs("address and port, or ", out);
+        print_words(key->words, out);
+        break;
     case AB_KEY_BOOL:
         fputs("`false` or `true`", out);
         break;

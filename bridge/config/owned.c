@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "bridge/config/config.h"
+
 static const ab_owned_t owned[] = {
     {"group.id", "it is the key `group`"},
     {"group.instance.id", "it is made from the key `instance`"},
@@ -75,4 +77,14 @@ bool ab_property_is_secret(const char *name)
         }
     }
     return false;
+}
+
+const ab_property_t *ab_property_find(const ab_properties_t *properties, const char *name)
+{
+    for (size_t i = 0; i < properties->count; i++) {
+        if (strcmp(properties->items[i].name, name) == 0) {
+            return &properties->items[i];
+        }
+    }
+    return NULL;
 }

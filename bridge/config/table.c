@@ -233,6 +233,25 @@ static const ab_key_t keys[] = {
      .help =
          "Bytes on their way to the outputs in one lane; over it the lane stops consuming until "
          "the brokers have taken some. At least the largest `max_value`."},
+    {.path = "health", .type = AB_KEY_SECTION, .help = "When the process counts as ready."},
+    {.path = "health.stuck_after",
+     .type = AB_KEY_DURATION,
+     .fallback = "60s",
+     .min = SECONDS,
+     .max = 60 * 60 * SECONDS,
+     IN_CONFIG(stuck_after_ms),
+     .help = "A partition that has records to read and has not moved for so long makes the process "
+             "not ready (`/readyz` answers 503)."},
+    {.path = "http", .type = AB_KEY_SECTION, .help = "What the process says of itself over HTTP."},
+    {.path = "http.listen",
+     .type = AB_KEY_LISTEN,
+     .words = "off",
+     .fallback = "127.0.0.1:9465",
+     IN_CONFIG(http_listen),
+     .help = "Where `/livez`, `/readyz`, `/metrics`, `/status`, `/version` and a page for people "
+             "are served, read-only and without a login: an IP address (`localhost` is "
+             "`127.0.0.1`; `0.0.0.0` and `[::]` are every address of the machine) and a port from "
+             "1 to 65535, or `off`."},
     {.path = "shutdown", .type = AB_KEY_SECTION, .help = "How the process ends."},
     {.path = "shutdown.timeout",
      .type = AB_KEY_DURATION,
@@ -259,8 +278,6 @@ static const ab_key_t keys[] = {
     {.path = "state", .type = AB_KEY_LATER, .help = "state topics"},
     {.path = "snapshots", .type = AB_KEY_LATER, .help = "answers to export requests"},
     {.path = "limits", .type = AB_KEY_LATER, .help = "decoding limits"},
-    {.path = "http", .type = AB_KEY_LATER, .help = "the HTTP port"},
-    {.path = "health", .type = AB_KEY_LATER, .help = "the HTTP port"},
 };
 
 #define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))

@@ -21,6 +21,7 @@ typedef enum ab_key_type {
     AB_KEY_COUNT,          /* a whole number: unsigned */
     AB_KEY_SIZE,           /* a number with B, KiB, MiB or GiB, in bytes: uint64_t */
     AB_KEY_DURATION,       /* a number with ms, s, m or h, in milliseconds: unsigned */
+    AB_KEY_LISTEN,         /* ADDRESS:PORT or a word: ab_listen_t */
     AB_KEY_LATER           /* known to later versions and refused by this one */
 } ab_key_type_t;
 

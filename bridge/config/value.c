@@ -1,5 +1,6 @@
 #include "bridge/config/value.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 
 /* Room for the words of one key in a sentence. */
@@ -121,6 +122,21 @@ static const char *read_digits(const char *text, uint64_t *ret_number)
     }
     *ret_number = number;
     return at;
+}
+
+bool ab_duration_parse(const char *text, uint64_t *ret_ms)
+{
+    uint64_t number;
+    const char *rest = read_digits(text, &number);
+    const unit_t *unit = duration_units;
+    while (rest != NULL && unit->name != NULL && strcmp(unit->name, rest) != 0) {
+        unit++;
+    }
+    if (rest == NULL || unit->name == NULL || number > UINT64_MAX / unit->factor) {
+        return false;
+    }
+    *ret_ms = number * unit->factor;
+    return true;
 }
 
 static bool parse_number(const ab_key_t *key, const char *text, const ab_place_t *place,
@@ -254,6 +270,55 @@ static bool parse_word(const char *words, const char *text, const ab_place_t *pl
     return true;
 }
 
+/* Cuts "host:port" or "[host]:port" in two. Returns the port's text; NULL when it is neither. */
+static const char *split_listen(const char *text, char ret_host[AB_LISTEN_HOST_MAX],
+                                int *ret_family)
+{
+    const char *colon = strrchr(text, ':');
+    if (colon == NULL || colon == text) {
+        return NULL;
+    }
+    const char *host = text;
+    const char *end = colon;
+    *ret_family = AF_INET;
+    if (text[0] == '[') {
+        host++;
+        end--;
+        *ret_family = AF_INET6;
+    }
+    if (end <= host || (host != text && *end != ']') || end - host >= AB_LISTEN_HOST_MAX) {
+        return NULL;
+    }
+    memcpy(ret_host, host, (size_t)(end - host));
+    ret_host[end - host] = '\0';
+    return colon + 1;
+}
+
+static bool parse_listen(const ab_key_t *key, const char *text, const ab_place_t *place,
+                         ab_value_t *value)
+{
+    ab_listen_t listen = {.off = word_number(key->words, text) >= 0};
+    if (!listen.off) {
+        unsigned char address[sizeof(struct in6_addr)];
+        uint64_t port = 0;
+        int family = AF_INET;
+        const char *digits = split_listen(text, listen.host, &family);
+        if (digits != NULL && strcmp(listen.host, "localhost") == 0) {
+            memcpy(listen.host, "127.0.0.1", sizeof("127.0.0.1"));
+        }
+        const char *rest = digits == NULL ? NULL : read_digits(digits, &port);
+        if (rest == NULL || *rest != '\0' || port < 1 || port > UINT16_MAX ||
+            inet_pton(family, listen.host, address) != 1) {
+            return refuse(place, text,
+                          "an IP address and a port from 1 to 65535, such as 127.0.0.1:9465, "
+                          "0.0.0.0:9465 or [::1]:9465, or off");
+        }
+        listen.port = (unsigned)port;
+    }
+    value->listen = listen;
+    return true;
+}
+
 bool ab_value_parse(const ab_key_t *key, const char *text, const ab_place_t *place,
                     ab_value_t *ret_value)
 {
@@ -277,6 +342,9 @@ bool ab_value_parse(const ab_key_t *key, const char *text, const ab_place_t *pla
         break;
     case AB_KEY_START:
         good = parse_start(key, text, place, &value);
+        break;
+    case AB_KEY_LISTEN:
+        good = parse_listen(key, text, place, &value);
         break;
     case AB_KEY_BOOL:
         good = parse_word("false|true", text, place, &value);

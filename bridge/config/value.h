@@ -11,6 +11,7 @@ typedef struct ab_value {
     ab_route_kind_t route;
     ab_start_kind_t start;
     int64_t start_time_ms;
+    ab_listen_t listen;
 } ab_value_t;
 
 /** Reads text as the value of key and holds it against the key's limits. ret_value borrows from

@@ -2,6 +2,18 @@
 
 #include <assert.h>
 
+const char *ab_slot_label(ab_route_slot_t slot)
+{
+    static const char *const labels[AB_SLOT_COUNT] = {
+        [AB_SLOT_EXTERNAL_EVENT] = "external_event",
+        [AB_SLOT_TOOL_RESULT] = "tool_result",
+        [AB_SLOT_APPROVAL] = "approval",
+        [AB_SLOT_EXPORT_REQUEST] = "export_request",
+        [AB_SLOT_UNKNOWN_VARIANT] = "unknown_variant",
+    };
+    return (unsigned)slot < AB_SLOT_COUNT ? labels[slot] : "";
+}
+
 void ab_ledger_count(ab_ledger_t *ledger, const ab_verdict_t *verdict)
 {
     ledger->consumed++;

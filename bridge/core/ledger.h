@@ -21,6 +21,10 @@ typedef struct ab_ledger {
     uint64_t gap;            /* offsets that retention took before they were read; not consumed */
 } ab_ledger_t;
 
+/** The variant that a route is for, as it is written in the config and in labels:
+ * "external_event". Static storage. */
+const char *ab_slot_label(ab_route_slot_t slot);
+
 /** Counts one record's outcome. */
 void ab_ledger_count(ab_ledger_t *ledger, const ab_verdict_t *verdict);
 

@@ -131,6 +131,37 @@ int ab_error_is_unanswered(rd_kafka_resp_err_t err)
     }
 }
 
+ab_cause_t ab_error_cause(rd_kafka_resp_err_t err)
+{
+    if (ab_error_is_denied(err)) {
+        return AB_CAUSE_NOT_ALLOWED;
+    }
+    if (ab_error_is_fenced(err)) {
+        return AB_CAUSE_FENCED;
+    }
+    switch (err) {
+    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
+        return AB_CAUSE_SIZE;
+    case RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP:
+        return AB_CAUSE_TIMESTAMP;
+    case RD_KAFKA_RESP_ERR_INVALID_RECORD:
+        return AB_CAUSE_INVALID_RECORD;
+    case RD_KAFKA_RESP_ERR__MSG_TIMED_OUT:
+    case RD_KAFKA_RESP_ERR__TIMED_OUT:
+    case RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
+        return AB_CAUSE_TIMEOUT;
+    case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+        return AB_CAUSE_UNKNOWN_TOPIC;
+    case RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS:
+    case RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS_AFTER_APPEND:
+        return AB_CAUSE_REPLICAS;
+    default:
+        return AB_CAUSE_OTHER;
+    }
+}
+
 const char *ab_error_refusal_text(rd_kafka_resp_err_t err)
 {
     switch (err) {

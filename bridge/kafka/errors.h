@@ -3,6 +3,8 @@
 
 #include <librdkafka/rdkafka.h>
 
+#include "bridge/core/status.h"
+
 /** What an error of librdkafka means for a lane. Every error is turned into one of these here and
  *  nowhere else (DESIGN section 4, specs/lane.md rule 6). */
 typedef enum ab_action {
@@ -30,6 +32,9 @@ ab_action_t ab_error_of_delivery(rd_kafka_resp_err_t err);
 
 /** Table (d): an error that the consumer delivered in place of a record. */
 ab_action_t ab_error_of_consumer(rd_kafka_resp_err_t err);
+
+/** The label under which a delivery failure is counted. */
+ab_cause_t ab_error_cause(rd_kafka_resp_err_t err);
 
 /** True for an error that says the login or an ACL is missing. */
 int ab_error_is_denied(rd_kafka_resp_err_t err);

@@ -28,6 +28,8 @@ static const owned_t owned_by_consumer[] = {
     {"isolation.level", "read_committed"},
     {"partition.assignment.strategy", "cooperative-sticky"},
     {"check.crcs", "true"},
+    {"enable.partition.eof",
+     "true"}, /* the end of a log that holds nothing for us counts as read */
 };
 static const owned_t owned_by_producer[] = {
     {"enable.idempotence", "true"},

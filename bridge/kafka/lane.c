@@ -17,6 +17,7 @@
 #define INIT_CALL_MS    5000
 #define CLOSE_MAX_MS    10000
 #define RECONNECT_MS    500
+#define DENIED_MS       5000
 #define FIELDS_ROOM     12u
 
 int64_t ab_lane_now_ns(void)
@@ -102,6 +103,11 @@ static void on_fenced(ab_lane_t *lane, const ab_field_t *fields)
     }
 }
 
+void ab_lane_denied(ab_lane_t *lane, rd_kafka_resp_err_t err)
+{
+    atomic_store(&lane->shared->denied, (int)err);
+}
+
 void ab_lane_fatal(ab_lane_t *lane, rd_kafka_resp_err_t err, const char *text)
 {
     char original[256];
@@ -125,10 +131,8 @@ void ab_lane_fatal(ab_lane_t *lane, rd_kafka_resp_err_t err, const char *text)
         return;
     }
     if (ab_error_is_denied(cause)) {
-        ab_lane_emit(lane, AB_LEVEL_ERROR, "not_allowed",
-                     "the brokers refuse the lane's transactional id or group: check the ACLs",
-                     fields, 2);
-        ab_lane_end(lane, AB_FATE_EXIT, AB_EXIT_NOT_ALLOWED);
+        ab_lane_denied(lane, cause);
+        ab_lane_end(lane, AB_FATE_DENIED, 0);
         return;
     }
     if (cause == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID) {
@@ -148,11 +152,6 @@ void ab_lane_fatal(ab_lane_t *lane, rd_kafka_resp_err_t err, const char *text)
 
 /* ---- callbacks of the handles ---- */
 
-static ab_level_t level_of(int syslog_level)
-{
-    return syslog_level <= 4 ? AB_LEVEL_WARNING : AB_LEVEL_DEBUG;
-}
-
 /* From any of librdkafka's threads. Its lines name brokers and topics, never payloads. */
 static void on_log(const rd_kafka_t *rk, int level, const char *facility, const char *line)
 {
@@ -160,8 +159,23 @@ static void on_log(const rd_kafka_t *rk, int level, const char *facility, const 
     const ab_field_t fields[] = {AB_NUMBER("lane", lane->index),
                                  AB_TEXT("client", rd_kafka_name(rk)),
                                  AB_TEXT("facility", facility), AB_TEXT("text", line)};
-    lane->sink->emit(lane->sink->opaque, level_of(level), "librdkafka", "librdkafka says", fields,
-                     4);
+    lane->sink->emit(lane->sink->opaque, ab_link_log_level(level, facility), "librdkafka",
+                     "librdkafka says", fields, 4);
+}
+
+static int on_certificate(rd_kafka_t *rk, const char *broker, int32_t broker_id, int *x509_error,
+                          int depth, const char *der, size_t size, char *ret_text, size_t room,
+                          void *opaque)
+{
+    ab_lane_t *lane = opaque;
+    (void)rk;
+    (void)broker_id;
+    (void)depth;
+    (void)der;
+    (void)size;
+    (void)ret_text;
+    (void)room;
+    return ab_link_certificate(&lane->shared->link, broker, *x509_error);
 }
 
 /* It carries no flags, so it only tells; rd_kafka_fatal_error() decides (rule 6). */
@@ -174,14 +188,15 @@ static void on_error(rd_kafka_t *rk, int err, const char *reason, void *opaque)
         ab_lane_fatal(lane, cause, text);
         return;
     }
-    if (ab_lane_may_say(lane)) {
-        const bool gone = err == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN;
+    if (ab_link_note(&lane->shared->link, err, reason) > AB_LINK_UNREACHABLE ||
+        err == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) {
+        ab_link_tell(&lane->shared->link, lane->sink);
+    } else if (ab_lane_may_say(lane)) {
         const ab_field_t fields[] = {AB_TEXT("error", rd_kafka_err2name((rd_kafka_resp_err_t)err)),
                                      AB_TEXT("text", reason)};
-        ab_lane_emit(lane, AB_LEVEL_WARNING, gone ? "brokers_unreachable" : "client_error",
-                     gone ? "no broker answers; trying again until one does"
-                          : "a Kafka client reports trouble; it goes on by itself when that ends",
-                     fields, 2);
+        ab_lane_emit(lane, AB_LEVEL_WARNING, "client_error",
+                     "a Kafka client reports trouble; it goes on by itself when that ends", fields,
+                     2);
     }
 }
 
@@ -200,6 +215,7 @@ static rd_kafka_t *make_handle(ab_lane_t *lane, ab_role_t role, rd_kafka_type_t 
         rd_kafka_conf_set_opaque(conf, lane);
         rd_kafka_conf_set_log_cb(conf, on_log);
         rd_kafka_conf_set_error_cb(conf, on_error);
+        ab_link_watch_certificates(&lane->shared->link, conf, on_certificate);
         if (role == AB_ROLE_CONSUMER) {
             rd_kafka_conf_set_rebalance_cb(conf, ab_lane_on_rebalance);
         } else {
@@ -225,6 +241,7 @@ static rd_kafka_t *make_handle(ab_lane_t *lane, ab_role_t role, rd_kafka_type_t 
 static void take_transactional_id(ab_lane_t *lane)
 {
     while (lane->fate == AB_FATE_GO && !ab_lane_stopping(lane)) {
+        ab_lane_tick(lane, AB_PHASE_STARTING);
         rd_kafka_error_t *error = rd_kafka_init_transactions(lane->producer, INIT_CALL_MS);
         if (error == NULL) {
             return;
@@ -328,7 +345,8 @@ static void close_consumer(ab_lane_t *lane)
 
 static void close_life(ab_lane_t *lane)
 {
-    const bool usable = lane->fate != AB_FATE_REBUILD && lane->fate != AB_FATE_TIMED_OUT;
+    const bool usable = lane->fate != AB_FATE_REBUILD && lane->fate != AB_FATE_TIMED_OUT &&
+                        lane->fate != AB_FATE_DENIED;
     if (lane->txn.open && usable) {
         if (lane->txn.broken || lane->fate == AB_FATE_EXIT) {
             ab_lane_abort(lane);
@@ -356,6 +374,9 @@ static void close_life(ab_lane_t *lane)
     ab_lane_free_sent(lane);
     memset(&lane->in_hand, 0, sizeof(lane->in_hand));
     ab_parts_reset(&lane->parts);
+    pthread_mutex_lock(&lane->counters_lock);
+    memset(lane->sources_shown, 0, lane->config->source_count * sizeof(*lane->sources_shown));
+    pthread_mutex_unlock(&lane->counters_lock);
     ab_poison_clear(&lane->poison);
     lane->had_assignment = false;
     lane->need_rewind = false;
@@ -367,6 +388,7 @@ static void close_life(ab_lane_t *lane)
 static void rest(ab_lane_t *lane, unsigned ms)
 {
     for (; ms > 0 && !ab_lane_stopping(lane); ms -= ms < 50 ? ms : 50) {
+        ab_lane_tick(lane, AB_PHASE_RESTARTING);
         ab_lane_sleep_ms(ms < 50 ? ms : 50);
     }
 }
@@ -391,6 +413,9 @@ static bool next_life(ab_lane_t *lane)
     case AB_FATE_TIMED_OUT:
         rest(lane, RECONNECT_MS);
         break;
+    case AB_FATE_DENIED:
+        rest(lane, DENIED_MS);
+        break;
     case AB_FATE_REBUILD:
     default:
         if (too_many_failures(lane)) {
@@ -404,6 +429,9 @@ static bool next_life(ab_lane_t *lane)
         break;
     }
     lane->backoff_ms = 0;
+    pthread_mutex_lock(&lane->counters_lock);
+    lane->durable.lane_restarts++;
+    pthread_mutex_unlock(&lane->counters_lock);
     return !ab_lane_stopping(lane);
 }
 
@@ -412,21 +440,24 @@ int ab_lane_run(ab_lane_t *lane)
     do {
         lane->fate = AB_FATE_GO;
         lane->exit_code = AB_EXIT_OK;
+        ab_lane_tick(lane, AB_PHASE_STARTING);
         open_life(lane);
         if (lane->fate == AB_FATE_GO && lane->consumer != NULL) {
             ab_lane_emit(lane, AB_LEVEL_INFO, "lane_started", "the lane reads", NULL, 0);
             ab_lane_loop(lane);
         }
         close_life(lane);
+        ab_lane_tick(lane, AB_PHASE_RESTARTING);
     } while (next_life(lane));
+    ab_lane_tick(lane, AB_PHASE_ENDED);
     return lane->exit_code;
 }
 
 void ab_lane_ledger(ab_lane_t *lane, ab_ledger_t *ret_ledger)
 {
-    pthread_mutex_lock(&lane->ledger_lock);
-    *ret_ledger = lane->durable;
-    pthread_mutex_unlock(&lane->ledger_lock);
+    pthread_mutex_lock(&lane->counters_lock);
+    *ret_ledger = lane->durable.ledger;
+    pthread_mutex_unlock(&lane->counters_lock);
 }
 
 static int find_or_none(const ab_topics_t *topics, const char *name)
@@ -463,10 +494,12 @@ ab_lane_t *ab_lane_new(ab_shared_t *shared, unsigned index)
     lane->outputs = calloc(lane->topic_count, sizeof(*lane->outputs));
     lane->facts = calloc(lane->topic_count, sizeof(*lane->facts));
     lane->targets = calloc(lane->config->source_count, sizeof(*lane->targets));
+    lane->sources_shown = calloc(lane->config->source_count, sizeof(*lane->sources_shown));
     lane->arena = aw_arena_new(AB_LETTER_ARENA_MAX);
-    pthread_mutex_init(&lane->ledger_lock, NULL);
+    pthread_mutex_init(&lane->counters_lock, NULL);
     if (lane->outputs == NULL || lane->facts == NULL || lane->targets == NULL ||
-        lane->arena == NULL || ab_parts_init(&lane->parts, lane->config) != 0) {
+        lane->sources_shown == NULL || lane->arena == NULL ||
+        ab_parts_init(&lane->parts, lane->config) != 0) {
         ab_lane_free(lane);
         return NULL;
     }
@@ -487,6 +520,8 @@ void ab_lane_free(ab_lane_t *lane)
     free(lane->outputs);
     free(lane->facts);
     free(lane->targets);
-    pthread_mutex_destroy(&lane->ledger_lock);
+    free(lane->sources_shown);
+    free(lane->txn.stamps_ms);
+    pthread_mutex_destroy(&lane->counters_lock);
     free(lane);
 }

@@ -6,7 +6,8 @@
 
 #include "bridge/config/config.h"
 #include "bridge/core/event.h"
-#include "bridge/core/ledger.h"
+#include "bridge/core/status.h"
+#include "bridge/kafka/link.h"
 #include "bridge/kafka/topics.h"
 
 /** One lane: a thread with a group consumer and a transactional producer (specs/lane.md). */
@@ -19,6 +20,9 @@ typedef struct ab_shared {
     ab_topics_t *topics;
     atomic_bool stop;           /* every lane ends at its next record boundary */
     atomic_bool refresh_limits; /* a lane saw a refusal: read the topics' limits again */
+    ab_link_t link;             /* what keeps the clients from the brokers */
+    atomic_int denied;   /* the last error that said a right is missing; 0: looked into already */
+    atomic_bool working; /* a lane has committed records: all that takes is there */
 } ab_shared_t;
 
 /** Makes lane number index. NULL when memory is short. */
@@ -30,6 +34,10 @@ int ab_lane_run(ab_lane_t *lane);
 
 /** The lane's durable ledger now; any thread. */
 void ab_lane_ledger(ab_lane_t *lane, ab_ledger_t *ret_ledger);
+
+/** The lane now, and its share of every source added to ret_sources (one per source of the config);
+ * any thread. The lane refreshes the sources about once a second. */
+void ab_lane_status(ab_lane_t *lane, ab_lane_status_t *ret_status, ab_source_status_t *ret_sources);
 
 /** Takes NULL. Not while ab_lane_run() runs. */
 void ab_lane_free(ab_lane_t *lane);

@@ -49,6 +49,7 @@ static void give_up(ab_lane_t *lane, const rd_kafka_topic_partition_list_t *part
 static void on_revoke(ab_lane_t *lane, const rd_kafka_topic_partition_list_t *partitions)
 {
     const bool lost = rd_kafka_assignment_lost(lane->consumer) != 0;
+    ab_lane_count_rebalance(lane, lost ? AB_REBALANCE_LOST : AB_REBALANCE_REVOKED);
     if (lane->committing || lane->aborting) {
         /* This runs inside a retry of that very call, which goes on afterwards. */
         lane->txn.revoked = true;
@@ -83,6 +84,8 @@ static void on_assign(ab_lane_t *lane, const rd_kafka_topic_partition_list_t *pa
         }
     }
     lane->had_assignment = true;
+    atomic_store(&lane->joined, true);
+    ab_lane_count_rebalance(lane, AB_REBALANCE_ASSIGNED);
     lane->next_resolve_ns = 0;
     const ab_field_t fields[] = {AB_NUMBER("partitions", partitions->cnt)};
     ab_lane_emit(lane, AB_LEVEL_INFO, "partitions_assigned", "partitions come to this lane", fields,
@@ -129,7 +132,9 @@ static bool look_up(ab_lane_t *lane, rd_kafka_topic_partition_list_t *list)
     for (int i = 0; err == RD_KAFKA_RESP_ERR_NO_ERROR && i < list->cnt; i++) {
         err = list->elems[i].err;
     }
-    if (err != RD_KAFKA_RESP_ERR_NO_ERROR && ab_lane_may_say(lane)) {
+    if (ab_error_is_denied(err)) {
+        ab_lane_denied(lane, err);
+    } else if (err != RD_KAFKA_RESP_ERR_NO_ERROR && ab_lane_may_say(lane)) {
         const ab_field_t fields[] = {AB_TEXT("error", rd_kafka_err2name(err))};
         ab_lane_emit(lane, AB_LEVEL_WARNING, "offsets_unknown",
                      "the offsets of a source cannot be read; trying again", fields, 1);
@@ -172,7 +177,9 @@ static bool read_committed(ab_lane_t *lane, round_t *round, int32_t count)
         /* UNSTABLE_OFFSET_COMMIT: a transaction with offsets of this group is still open. */
         err = round->committed->elems[i].err;
     }
-    if (err != RD_KAFKA_RESP_ERR_NO_ERROR && ab_lane_may_say(lane)) {
+    if (ab_error_is_denied(err)) {
+        ab_lane_denied(lane, err);
+    } else if (err != RD_KAFKA_RESP_ERR_NO_ERROR && ab_lane_may_say(lane)) {
         const ab_field_t fields[] = {AB_TEXT("topic", topic_of(lane, round->source)),
                                      AB_TEXT("error", rd_kafka_err2name(err))};
         ab_lane_emit(lane, AB_LEVEL_WARNING, "committed_unknown",
@@ -242,9 +249,9 @@ static void count_gap(ab_lane_t *lane, const char *topic, int32_t partition, int
         lane, AB_LEVEL_ERROR, "gap",
         "retention removed records before they were read; going on at the first that exists",
         fields, 4);
-    pthread_mutex_lock(&lane->ledger_lock);
-    lane->durable.gap += (uint64_t)(to - from);
-    pthread_mutex_unlock(&lane->ledger_lock);
+    pthread_mutex_lock(&lane->counters_lock);
+    lane->durable.ledger.gap += (uint64_t)(to - from);
+    pthread_mutex_unlock(&lane->counters_lock);
 }
 
 void ab_lane_stop_partition(ab_lane_t *lane, int source, int32_t partition, const char *message,
@@ -316,6 +323,8 @@ static void begin_fetching(ab_lane_t *lane, const round_t *round)
         (void)ab_parts_set(&lane->parts, round->source, partition, AB_PART_HELD);
         part->assigned = true;
         part->next = round->begin->elems[i].offset;
+        part->committed = part->next;
+        part->moved_ns = ab_lane_now_ns();
     }
 }
 

@@ -50,6 +50,10 @@ static void say_trouble(ab_lane_t *lane, txn_call_t call, const rd_kafka_error_t
     const ab_field_t fields[] = {AB_TEXT("call", call_names[call]),
                                  AB_TEXT("error", rd_kafka_error_name(error)),
                                  AB_TEXT("text", rd_kafka_error_string(error))};
+    if (ab_error_is_denied(rd_kafka_error_code(error))) {
+        ab_lane_denied(lane, rd_kafka_error_code(error));
+        return;
+    }
     if (action == AB_ACTION_RETRY) {
         if (ab_lane_may_say(lane)) {
             ab_lane_emit(lane, AB_LEVEL_WARNING, "transaction_waits",
@@ -85,6 +89,7 @@ static ab_action_t call_until_settled(ab_lane_t *lane, txn_call_t call,
             return action;
         }
         keep_membership(lane);
+        ab_lane_tick(lane, AB_PHASE_WAITING);
         ab_lane_sleep_ms(pause_ms);
         pause_ms = pause_ms * 2 < RETRY_MAX_MS ? pause_ms * 2 : RETRY_MAX_MS;
     }
@@ -129,6 +134,7 @@ bool ab_lane_begin(ab_lane_t *lane)
     txn->records = 0;
     txn->bytes = 0;
     txn->failure_count = 0;
+    txn->stamp_count = 0;
     txn->begun_ns = ab_lane_now_ns();
     return true;
 }
@@ -198,6 +204,7 @@ static bool flush(ab_lane_t *lane)
             return false;
         }
         keep_membership(lane);
+        ab_lane_tick(lane, AB_PHASE_WAITING);
     }
     return lane->txn.failure_count == 0 && !lane->txn.broken && lane->fate == AB_FATE_GO;
 }
@@ -217,14 +224,16 @@ static void close_transaction(ab_lane_t *lane)
 /* The transaction is durable: so is what it counted. */
 static void settle(ab_lane_t *lane, const rd_kafka_topic_partition_list_t *offsets)
 {
-    pthread_mutex_lock(&lane->ledger_lock);
-    ab_ledger_add(&lane->durable, &lane->in_hand);
-    pthread_mutex_unlock(&lane->ledger_lock);
+    ab_lane_count_commit(lane);
+    atomic_store(&lane->shared->working, true);
     for (int i = 0; i < offsets->cnt; i++) {
         const int source = ab_parts_source(&lane->parts, offsets->elems[i].topic);
         ab_part_t *part = ab_parts_get(&lane->parts, source, offsets->elems[i].partition);
         if (part != NULL && part->state == AB_PART_HELD) {
             part->next = offsets->elems[i].offset;
+            part->committed = part->next;
+            part->moved_ns = ab_lane_now_ns();
+            part->first_ms = 0;
         }
         ab_poison_forget(&lane->poison, source, offsets->elems[i].partition,
                          offsets->elems[i].offset);
@@ -322,7 +331,9 @@ static void learn_refusals(ab_lane_t *lane)
         ab_lane_back_off(lane);
     }
     lane->after_refusal = refused > 0;
-    if (txn->failure_count > 0) {
+    if (txn->failure_count > 0 && ab_error_is_denied(txn->failures[0].error)) {
+        ab_lane_denied(lane, txn->failures[0].error);
+    } else if (txn->failure_count > 0) {
         const rd_kafka_resp_err_t error = txn->failures[0].error;
         const ab_field_t fields[] = {AB_TEXT("error", rd_kafka_err2name(error)),
                                      AB_NUMBER("records", txn->records),
@@ -346,6 +357,7 @@ void ab_lane_abort(ab_lane_t *lane)
         rd_kafka_poll(lane->producer, 10);
     }
     if (lane->txn.open) {
+        ab_lane_count_abort(lane);
         learn_refusals(lane);
     }
     close_transaction(lane);
@@ -381,7 +393,9 @@ static bool committed_offsets(ab_lane_t *lane, rd_kafka_topic_partition_list_t *
     if (err == RD_KAFKA_RESP_ERR_NO_ERROR) {
         return true;
     }
-    if (ab_lane_may_say(lane)) {
+    if (ab_error_is_denied(err)) {
+        ab_lane_denied(lane, err);
+    } else if (ab_lane_may_say(lane)) {
         const ab_field_t fields[] = {AB_TEXT("error", rd_kafka_err2name(err))};
         ab_lane_emit(lane, AB_LEVEL_WARNING, "committed_unknown",
                      "the group's committed offsets cannot be read; trying again", fields, 1);
@@ -424,8 +438,10 @@ void ab_lane_rewind(ab_lane_t *lane)
         }
         for (int i = 0; i < list->cnt; i++) {
             const int source = ab_parts_source(&lane->parts, list->elems[i].topic);
-            ab_parts_get(&lane->parts, source, list->elems[i].partition)->next =
-                list->elems[i].offset;
+            ab_part_t *part = ab_parts_get(&lane->parts, source, list->elems[i].partition);
+            part->next = list->elems[i].offset;
+            part->committed = part->next;
+            part->end = -1;
         }
     }
     rd_kafka_topic_partition_list_destroy(list);

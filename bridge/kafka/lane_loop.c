@@ -84,16 +84,29 @@ static void take_record(ab_lane_t *lane, rd_kafka_message_t *message, int source
     }
     ab_ledger_count(&lane->in_hand, &verdict);
     part->next = record.offset + 1;
+    if (!part->in_transaction && record.timestamp_type != AB_TIMESTAMP_NONE) {
+        part->first_ms = record.timestamp_ms;
+    }
     part->in_transaction = true;
+    ab_lane_note_stamp(lane, &record);
     lane->txn.records++;
     lane->last_record_ns = ab_lane_now_ns();
 }
 
 static void count_stale(ab_lane_t *lane)
 {
-    pthread_mutex_lock(&lane->ledger_lock);
-    lane->durable.stale++;
-    pthread_mutex_unlock(&lane->ledger_lock);
+    pthread_mutex_lock(&lane->counters_lock);
+    lane->durable.ledger.stale++;
+    pthread_mutex_unlock(&lane->counters_lock);
+}
+
+/* The log was read to its end: whatever lies before holds nothing more for us. */
+static void on_end(ab_lane_t *lane, const rd_kafka_message_t *message, int source)
+{
+    ab_part_t *part = ab_parts_get(&lane->parts, source, message->partition);
+    if (part != NULL && part->state == AB_PART_HELD && message->offset >= part->next) {
+        part->end = message->offset;
+    }
 }
 
 static int source_of(ab_lane_t *lane, const rd_kafka_message_t *message)
@@ -108,6 +121,7 @@ static void on_consumer_error(ab_lane_t *lane, const rd_kafka_message_t *message
     const ab_part_t *part = ab_parts_get(&lane->parts, source, message->partition);
     switch (ab_error_of_consumer(message->err)) {
     case AB_ACTION_NONE:
+        on_end(lane, message, source);
         break;
     case AB_ACTION_GAP:
         if (source >= 0) {
@@ -127,7 +141,9 @@ static void on_consumer_error(ab_lane_t *lane, const rd_kafka_message_t *message
         ab_lane_fatal(lane, message->err, rd_kafka_message_errstr(message));
         break;
     default:
-        if (ab_lane_may_say(lane)) {
+        if (ab_error_is_denied(message->err)) {
+            ab_lane_denied(lane, message->err);
+        } else if (ab_lane_may_say(lane)) {
             const ab_field_t fields[] = {AB_TEXT("topic", topic),
                                          AB_TEXT("error", rd_kafka_err2name(message->err)),
                                          AB_TEXT("text", rd_kafka_message_errstr(message))};
@@ -250,7 +266,8 @@ static void turn(ab_lane_t *lane, int64_t now, unsigned *served)
         on_message(lane, message);
         rd_kafka_message_destroy(message);
     }
-    if (!lane->txn.open || lane->fate == AB_FATE_REBUILD || lane->fate == AB_FATE_TIMED_OUT) {
+    if (!lane->txn.open || lane->fate == AB_FATE_REBUILD || lane->fate == AB_FATE_TIMED_OUT ||
+        lane->fate == AB_FATE_DENIED) {
         return;
     }
     if (lane->txn.broken || lane->txn.failure_count > 0) {
@@ -266,6 +283,11 @@ void ab_lane_loop(ab_lane_t *lane)
     adopt_facts(lane);
     while (lane->fate == AB_FATE_GO && !ab_lane_stopping(lane)) {
         const int64_t now = ab_lane_now_ns();
+        const bool waiting = now < lane->backoff_until_ns || lane->need_rewind;
+        ab_lane_tick(lane, !lane->had_assignment ? AB_PHASE_JOINING
+                           : waiting             ? AB_PHASE_WAITING
+                                                 : AB_PHASE_RUNNING);
+        ab_lane_show(lane);
         if (now < lane->backoff_until_ns) {
             wait_out(lane);
         } else if (lane->need_rewind && lane->txn.open) {

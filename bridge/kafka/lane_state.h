@@ -30,6 +30,7 @@ typedef enum ab_fate {
     AB_FATE_RECONNECT, /* close in good order and begin anew: a fact changed */
     AB_FATE_REBUILD,   /* the handles are done for */
     AB_FATE_TIMED_OUT, /* the same, because the process stood still too long: nobody's fault */
+    AB_FATE_DENIED,    /* the same, because a right is missing */
     AB_FATE_EXIT       /* beyond help: exit_code says why */
 } ab_fate_t;
 
@@ -59,6 +60,8 @@ typedef struct ab_txn {
     int64_t begun_ns;
     ab_failure_t *failures;
     size_t failure_count, failure_room;
+    int64_t *stamps_ms; /* the timestamps of its records, for their age at the commit */
+    size_t stamp_count, stamp_room;
 } ab_txn_t;
 
 /* The topics of one source, as indexes into shared->topics; -1 where there is none. */
@@ -117,8 +120,15 @@ struct ab_lane {
     int64_t rival_ns;
     int64_t failed_ns[3]; /* the last rebuilds */
 
-    pthread_mutex_t ledger_lock;
-    ab_ledger_t durable;
+    /* Read from outside: the atomics at any time, the rest under the lock. */
+    atomic_int phase; /* an ab_phase_t */
+    atomic_bool joined;
+    atomic_llong tick_ns; /* when the loop last turned */
+    atomic_ullong inflight_shown;
+    pthread_mutex_t counters_lock;
+    ab_counters_t durable;
+    ab_source_status_t *sources_shown;
+    int64_t shown_ns;
 };
 
 int64_t ab_lane_now_ns(void);
@@ -132,8 +142,19 @@ void ab_lane_emit(ab_lane_t *lane, ab_level_t level, const char *event, const ch
 bool ab_lane_may_say(ab_lane_t *lane);
 /* Ends this life of the handles. */
 void ab_lane_end(ab_lane_t *lane, ab_fate_t fate, int exit_code);
-/* A fatal error of the producer or consumer: fenced, timed out, or broken. */
+/* A call was refused for want of a right: the relay finds out which, says it and decides. */
+void ab_lane_denied(ab_lane_t *lane, rd_kafka_resp_err_t err);
+/* A fatal error of the producer or consumer: fenced, timed out, denied, or broken. */
 void ab_lane_fatal(ab_lane_t *lane, rd_kafka_resp_err_t err, const char *text);
+
+/* lane_status.c */
+void ab_lane_tick(ab_lane_t *lane, ab_phase_t phase);
+void ab_lane_show(
+    ab_lane_t *lane); /* refreshes what is shown of the sources, at most once a second */
+void ab_lane_note_stamp(ab_lane_t *lane, const ab_record_t *record);
+void ab_lane_count_commit(ab_lane_t *lane);
+void ab_lane_count_abort(ab_lane_t *lane);
+void ab_lane_count_rebalance(ab_lane_t *lane, ab_rebalance_t rebalance);
 
 /* lane_loop.c: one life, from open handles to fate or stop. */
 void ab_lane_loop(ab_lane_t *lane);

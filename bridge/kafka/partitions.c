@@ -81,7 +81,7 @@ int ab_parts_set(ab_parts_t *parts, int source, int32_t partition, ab_part_state
     count_state(parts, part->state, -1);
     count_state(parts, state, 1);
     if (state == AB_PART_NONE || state == AB_PART_PENDING) {
-        *part = (ab_part_t){.state = state};
+        *part = (ab_part_t){.state = state, .end = -1};
     }
     part->state = state;
     return 0;

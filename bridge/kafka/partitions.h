@@ -25,6 +25,10 @@ typedef struct ab_part {
     bool in_transaction; /* has records in the transaction in hand */
     unsigned tries;      /* rounds in which its beginning could not be settled */
     int64_t next;        /* the next offset expected */
+    int64_t committed;   /* the frontier: below it every outcome is durable */
+    int64_t end;         /* where the log ended when it was last read to its end, -1: not yet */
+    int64_t first_ms; /* timestamp of the first record since the last commit, 0: none or unknown */
+    int64_t moved_ns; /* when the frontier last moved, or there was nothing to move for */
 } ab_part_t;
 
 /** The partitions of every source of one lane. Used by that lane's thread alone. */

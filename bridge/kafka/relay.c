@@ -8,6 +8,7 @@
 
 #include "bridge/kafka/handle.h"
 #include "bridge/kafka/lane.h"
+#include "bridge/kafka/rights.h"
 
 #define METADATA_MS      3000
 #define METADATA_MIN_MS  500
@@ -16,6 +17,10 @@
 #define REFRESH_EVERY_MS 300000
 #define REFRESH_GAP_MS   1000 /* after a refusal, at most this often */
 #define TICK_MS          50
+#define RIGHTS_MS        5000
+/* Looks at the brokers that must fail alike before a refused login or certificate ends the start:
+ * a broker that is only just coming up may refuse one. */
+#define REFUSALS_MAX 2u
 
 typedef struct worker {
     struct ab_relay *relay;
@@ -34,7 +39,9 @@ struct ab_relay {
     pthread_mutex_t lock;
     pthread_cond_t ended; /* all_ended changed; CLOCK_MONOTONIC */
     bool all_ended;
-    int exit_code; /* the first that is not 0 */
+    int exit_code;    /* the first that is not 0 */
+    atomic_int phase; /* an ab_relay_phase_t, without STOPPING, which shared.stop says */
+    int64_t begun_ms;
 };
 
 static int64_t now_ms(void)
@@ -82,16 +89,30 @@ static void on_probe_log(const rd_kafka_t *rk, int level, const char *facility, 
     ab_relay_t *relay = rd_kafka_opaque(rk);
     const ab_field_t fields[] = {AB_TEXT("client", rd_kafka_name(rk)),
                                  AB_TEXT("facility", facility), AB_TEXT("text", line)};
-    emit(relay, level <= 4 ? AB_LEVEL_WARNING : AB_LEVEL_DEBUG, "librdkafka", "librdkafka says",
-         fields, 3);
+    emit(relay, ab_link_log_level(level, facility), "librdkafka", "librdkafka says", fields, 3);
 }
 
+/* Only noted: every call on the probe reports for itself. */
 static void on_probe_error(rd_kafka_t *rk, int err, const char *reason, void *opaque)
 {
+    ab_relay_t *relay = opaque;
     (void)rk;
-    (void)err;
-    (void)reason;
-    (void)opaque; /* every call on the probe reports for itself */
+    (void)ab_link_note(&relay->shared.link, err, reason);
+}
+
+static int on_probe_certificate(rd_kafka_t *rk, const char *broker, int32_t broker_id,
+                                int *x509_error, int depth, const char *der, size_t size,
+                                char *ret_text, size_t room, void *opaque)
+{
+    ab_relay_t *relay = opaque;
+    (void)rk;
+    (void)broker_id;
+    (void)depth;
+    (void)der;
+    (void)size;
+    (void)ret_text;
+    (void)room;
+    return ab_link_certificate(&relay->shared.link, broker, *x509_error);
 }
 
 static bool make_probe(ab_relay_t *relay)
@@ -104,6 +125,7 @@ static bool make_probe(ab_relay_t *relay)
         rd_kafka_conf_set_opaque(conf, relay);
         rd_kafka_conf_set_log_cb(conf, on_probe_log);
         rd_kafka_conf_set_error_cb(conf, on_probe_error);
+        ab_link_watch_certificates(&relay->shared.link, conf, on_probe_certificate);
         relay->probe = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text, sizeof(text));
         if (relay->probe == NULL) {
             rd_kafka_conf_destroy(conf);
@@ -117,19 +139,96 @@ static bool make_probe(ab_relay_t *relay)
     return relay->probe != NULL;
 }
 
+/* ---- rights ---- */
+
+static void tell_missing_right(ab_relay_t *relay, const ab_right_t *right)
+{
+    char principal[AB_PRINCIPAL_MAX];
+    ab_principal_text(relay->shared.config, principal);
+    const ab_field_t fields[] = {
+        AB_TEXT("principal", principal),
+        AB_TEXT("operation", right->operation),
+        AB_TEXT("resource_type", right->resource_type),
+        AB_TEXT("resource", right->resource),
+        AB_TEXT("pattern", right->prefixed ? "prefixed" : "literal"),
+        AB_TEXT("error", rd_kafka_err2name(right->error)),
+    };
+    emit(relay, AB_LEVEL_ERROR, "not_allowed",
+         "an ACL is missing: allow the principal this operation on this resource", fields,
+         sizeof(fields) / sizeof(fields[0]));
+}
+
+typedef struct finding_out {
+    ab_relay_t *relay;
+    size_t missing;
+} finding_out_t;
+
+static void on_right(void *opaque, const ab_right_t *right)
+{
+    finding_out_t *out = opaque;
+    if (right->answer == AB_RIGHT_MISSING) {
+        tell_missing_right(out->relay, right);
+        out->missing++;
+    }
+}
+
+/* The brokers say only that some topic was refused: which one, and for what, has to be asked. */
+static size_t tell_denied_topics(ab_relay_t *relay)
+{
+    const size_t count = ab_topics_count(relay->shared.topics);
+    ab_topic_t *topics = calloc(count, sizeof(*topics));
+    finding_out_t out = {.relay = relay};
+    for (size_t i = 0; topics != NULL && i < count; i++) {
+        topics[i] = ab_topics_get(relay->shared.topics, i);
+    }
+    if (topics != NULL) {
+        (void)ab_rights_ask(relay->shared.config, topics, count, AB_RIGHTS_TOPICS, RIGHTS_MS,
+                            on_right, &out);
+    }
+    free(topics);
+    return out.missing;
+}
+
+/* A lane met a call that was refused. Said once for all lanes; before anything has been committed
+ * it is the end, so that a rollout shows it, later it is waited out. */
+static void look_into_denial(ab_relay_t *relay, rd_kafka_resp_err_t err)
+{
+    char prefix[AB_CONFIG_TOPIC_MAX + 2];
+    ab_right_t right = {.answer = AB_RIGHT_UNKNOWN};
+    size_t told = 0;
+    if (err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) {
+        right = ab_right_of_group(relay->shared.config);
+    } else if (err == RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED) {
+        right = ab_right_of_transactions(relay->shared.config, prefix);
+    } else if (err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED) {
+        told = tell_denied_topics(relay);
+    }
+    if (right.answer == AB_RIGHT_MISSING) {
+        tell_missing_right(relay, &right);
+    } else if (told == 0) {
+        const ab_field_t fields[] = {AB_TEXT("error", rd_kafka_err2name(err))};
+        emit(relay, AB_LEVEL_ERROR, "not_allowed",
+             "the brokers refuse a call; `agent-bridge check` finds out which right is missing",
+             fields, 1);
+    }
+    if (!atomic_load(&relay->shared.working)) {
+        note_exit(relay, AB_EXIT_NOT_ALLOWED);
+    }
+}
+
 /* ---- before the lanes: every topic must be there ---- */
 
 typedef struct lookout {
     int64_t said_ms; /* when trouble was last told */
     size_t missing;
     size_t denied;
+    unsigned refusals; /* looks in a row that a login or a certificate ended */
     bool unreachable;
 } lookout_t;
 
-static void tell_topic(ab_relay_t *relay, const char *name, ab_topic_problem_t problem,
-                       const char *text)
+static void tell_topic(ab_relay_t *relay, const ab_topic_t *topic, ab_topic_problem_t problem)
 {
-    const ab_field_t fields[] = {AB_TEXT("topic", name), AB_TEXT("text", text)};
+    const ab_field_t fields[] = {AB_TEXT("topic", topic->name)};
     const bool waits = relay->shared.config->topics_wait;
     if (problem == AB_TOPIC_MISSING) {
         emit(relay, waits ? AB_LEVEL_WARNING : AB_LEVEL_ERROR, "topic_missing",
@@ -137,8 +236,8 @@ static void tell_topic(ab_relay_t *relay, const char *name, ab_topic_problem_t p
                    : "the topic does not exist; create it, or set topics.missing: wait",
              fields, 1);
     } else {
-        emit(relay, AB_LEVEL_ERROR, "topic_denied",
-             "the brokers do not let this user see the topic: ACL Describe on it", fields, 2);
+        const ab_right_t right = ab_right_of_topic(topic);
+        tell_missing_right(relay, &right);
     }
 }
 
@@ -155,6 +254,15 @@ static int patience_ms(const lookout_t *lookout)
 static bool may_say(const lookout_t *lookout)
 {
     return lookout->said_ms == 0 || now_ms() - lookout->said_ms >= SAY_EVERY_MS;
+}
+
+/* No broker was there to ask; what the probe's callbacks heard says why. True when it was told. */
+static bool note_unreachable(ab_relay_t *relay, lookout_t *lookout)
+{
+    ab_link_t *link = &relay->shared.link;
+    rd_kafka_poll(relay->probe, 0);
+    lookout->refusals = ab_link_now(link) > AB_LINK_UNREACHABLE ? lookout->refusals + 1 : 0;
+    return ab_link_tell(link, relay->shared.sink);
 }
 
 static void look_once(ab_relay_t *relay, lookout_t *lookout)
@@ -180,15 +288,15 @@ static void look_once(ab_relay_t *relay, lookout_t *lookout)
         lookout->missing += problem == AB_TOPIC_MISSING;
         lookout->denied += problem == AB_TOPIC_DENIED;
         if (problem != AB_TOPIC_OK && tell) {
-            tell_topic(relay, topic.name, problem, text);
+            tell_topic(relay, &topic, problem);
             told = true;
         }
     }
-    if (lookout->unreachable && may_say(lookout)) {
-        const ab_field_t fields[] = {AB_TEXT("text", text)};
-        emit(relay, AB_LEVEL_WARNING, "brokers_unreachable",
-             "no broker answers at bootstrap.servers; trying again until one does", fields, 1);
-        told = true;
+    if (lookout->unreachable) {
+        told = note_unreachable(relay, lookout) || told;
+    } else {
+        ab_link_works(&relay->shared.link);
+        lookout->refusals = 0;
     }
     if (told) {
         lookout->said_ms = now_ms();
@@ -201,8 +309,10 @@ static bool wait_for_topics(ab_relay_t *relay)
     lookout_t lookout = {0};
     while (!stopping(relay)) {
         look_once(relay, &lookout);
+        atomic_store(&relay->phase, lookout.unreachable ? AB_RELAY_PHASE_CONNECTING
+                                                        : AB_RELAY_PHASE_WAITING_TOPICS);
         rd_kafka_poll(relay->probe, 0);
-        if (lookout.denied > 0) {
+        if (lookout.denied > 0 || lookout.refusals >= REFUSALS_MAX) {
             note_exit(relay, AB_EXIT_NOT_ALLOWED);
             return false;
         }
@@ -233,6 +343,7 @@ static void *run_worker(void *opaque)
 
 static void start_lanes(ab_relay_t *relay)
 {
+    atomic_store(&relay->phase, AB_RELAY_PHASE_RUNNING);
     for (unsigned i = 0; i < relay->shared.config->lanes; i++) {
         worker_t *worker = &relay->workers[i];
         worker->started = pthread_create(&worker->thread, NULL, run_worker, worker) == 0;
@@ -255,17 +366,47 @@ static void refresh_topics(ab_relay_t *relay)
                                    relay->shared.sink);
 }
 
+/* A lane without traffic does not notice that the brokers are gone, and nobody else would tell. One
+ * topic after the other is asked for, so that its partition count is fresh as well. */
+static void look_at_brokers(ab_relay_t *relay, size_t turn)
+{
+    char text[256];
+    const size_t index = turn % ab_topics_count(relay->shared.topics);
+    const ab_topic_problem_t problem = ab_topics_refresh_one(
+        relay->shared.topics, index, relay->probe, METADATA_MS, text, sizeof(text));
+    rd_kafka_poll(relay->probe, 0);
+    if (problem == AB_TOPIC_UNREACHABLE) {
+        (void)ab_link_tell(&relay->shared.link, relay->shared.sink);
+    } else {
+        ab_link_works(&relay->shared.link);
+    }
+}
+
 /* Limits and partition counts are read again every five minutes, limits also after a refusal. */
 static void watch(ab_relay_t *relay)
 {
     int64_t refreshed = now_ms();
+    int64_t looked = now_ms();
+    size_t turn = 0;
+    int64_t denied = 0;
     while (!stopping(relay)) {
+        if (denied == 0 || now_ms() - denied >= SAY_EVERY_MS) {
+            const int err = atomic_exchange(&relay->shared.denied, 0);
+            if (err != 0) {
+                look_into_denial(relay, (rd_kafka_resp_err_t)err);
+                denied = now_ms();
+            }
+        }
         const int64_t age = now_ms() - refreshed;
         const bool asked = atomic_load(&relay->shared.refresh_limits);
         if (age >= REFRESH_EVERY_MS || (asked && age >= REFRESH_GAP_MS)) {
             atomic_store(&relay->shared.refresh_limits, false);
             refresh_topics(relay);
             refreshed = now_ms();
+        }
+        if (now_ms() - looked >= SAY_EVERY_MS - METADATA_MS) {
+            look_at_brokers(relay, turn++);
+            looked = now_ms();
         }
         rd_kafka_poll(relay->probe, 0);
         tick();
@@ -290,6 +431,7 @@ static void *supervise(void *opaque)
     }
     pthread_mutex_lock(&relay->lock);
     relay->all_ended = true;
+    atomic_store(&relay->phase, AB_RELAY_PHASE_ENDED);
     pthread_cond_broadcast(&relay->ended);
     pthread_mutex_unlock(&relay->lock);
     return NULL;
@@ -309,8 +451,10 @@ ab_relay_t *ab_relay_new(const ab_config_t *config, const ab_sink_t *sink)
     pthread_cond_init(&relay->ended, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&relay->lock, NULL);
+    relay->begun_ms = now_ms();
     relay->shared.config = config;
     relay->shared.sink = sink;
+    ab_link_init(&relay->shared.link, config);
     relay->shared.topics = ab_topics_new(config);
     relay->workers = calloc(config->lanes, sizeof(*relay->workers));
     bool whole = relay->shared.topics != NULL && relay->workers != NULL;
@@ -380,6 +524,46 @@ void ab_relay_ledger(ab_relay_t *relay, ab_ledger_t *ret_ledger)
     }
 }
 
+static ab_relay_phase_t phase_of(ab_relay_t *relay)
+{
+    const ab_relay_phase_t phase = (ab_relay_phase_t)atomic_load(&relay->phase);
+    return phase != AB_RELAY_PHASE_ENDED && stopping(relay) ? AB_RELAY_PHASE_STOPPING : phase;
+}
+
+ab_status_t *ab_relay_status(ab_relay_t *relay)
+{
+    const ab_config_t *config = relay->shared.config;
+    ab_status_t *status = calloc(1, sizeof(*status));
+    if (status == NULL) {
+        return NULL;
+    }
+    status->lanes = calloc(config->lanes, sizeof(*status->lanes));
+    status->sources = calloc(config->source_count, sizeof(*status->sources));
+    if (status->lanes == NULL || status->sources == NULL) {
+        ab_relay_status_free(status);
+        return NULL;
+    }
+    status->phase = phase_of(relay);
+    status->uptime_seconds = (double)(now_ms() - relay->begun_ms) / 1000.0;
+    status->lane_count = config->lanes;
+    status->source_count = (unsigned)config->source_count;
+    for (unsigned i = 0; i < config->lanes; i++) {
+        ab_lane_status(relay->workers[i].lane, &status->lanes[i], status->sources);
+        ab_counters_add(&status->total, &status->lanes[i].counters);
+    }
+    return status;
+}
+
+void ab_relay_status_free(ab_status_t *status)
+{
+    if (status == NULL) {
+        return;
+    }
+    free(status->lanes);
+    free(status->sources);
+    free(status);
+}
+
 void ab_relay_free(ab_relay_t *relay)
 {
     if (relay == NULL) {
@@ -393,6 +577,7 @@ void ab_relay_free(ab_relay_t *relay)
         ab_lane_free(relay->workers[i].lane);
     }
     free(relay->workers);
+    ab_link_clear(&relay->shared.link);
     ab_topics_free(relay->shared.topics);
     pthread_cond_destroy(&relay->ended);
     pthread_mutex_destroy(&relay->lock);

@@ -5,7 +5,7 @@
 
 #include "bridge/config/config.h"
 #include "bridge/core/event.h"
-#include "bridge/core/ledger.h"
+#include "bridge/core/status.h"
 
 /** The relay: the lanes of one process, from config to commit. One at a time per process is usual.
  */
@@ -37,6 +37,13 @@ bool ab_relay_wait(ab_relay_t *relay, int timeout_ms, int *ret_exit);
 
 /** The sum of the lanes' durable ledgers now. */
 void ab_relay_ledger(ab_relay_t *relay, ab_ledger_t *ret_ledger);
+
+/** Everything the relay says of itself now; any thread. The caller frees it with
+ * ab_relay_status_free(). NULL when memory is short. */
+ab_status_t *ab_relay_status(ab_relay_t *relay);
+
+/** Takes NULL. */
+void ab_relay_status_free(ab_status_t *status);
 
 /** Waits for the lanes, then frees. Takes NULL. */
 void ab_relay_free(ab_relay_t *relay);

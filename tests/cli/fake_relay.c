@@ -13,6 +13,7 @@ struct ab_relay {
     const ab_sink_t *sink;
     atomic_llong ends_at_ms; /* -1: not known yet */
     atomic_int exit;
+    atomic_bool stopping;
 };
 
 fake_relay_plan_t fake_relay_plan;
@@ -35,6 +36,7 @@ ab_relay_t *ab_relay_new(const ab_config_t *config, const ab_sink_t *sink)
         relay->sink = sink;
         atomic_init(&relay->ends_at_ms, -1);
         atomic_init(&relay->exit, AB_EXIT_OK);
+        atomic_init(&relay->stopping, false);
     }
     return relay;
 }
@@ -60,6 +62,7 @@ int ab_relay_start(ab_relay_t *relay)
 
 void ab_relay_stop(ab_relay_t *relay)
 {
+    atomic_store(&relay->stopping, true);
     if (relay->plan.stop_ms >= 0) {
         atomic_store(&relay->exit, relay->plan.stop_exit);
         atomic_store(&relay->ends_at_ms, now_ms() + relay->plan.stop_ms);
@@ -88,6 +91,36 @@ void ab_relay_ledger(ab_relay_t *relay, ab_ledger_t *ret_ledger)
 {
     (void)relay;
     *ret_ledger = (ab_ledger_t){.consumed = 7, .dropped = 7};
+}
+
+/* A relay that runs well, with one lane. */
+ab_status_t *ab_relay_status(ab_relay_t *relay)
+{
+    ab_status_t *status = calloc(1, sizeof(*status));
+
+    if (status == NULL) {
+        return NULL;
+    }
+    status->lanes = calloc(1, sizeof(*status->lanes));
+    if (status->lanes == NULL) {
+        free(status);
+        return NULL;
+    }
+    status->lane_count = 1;
+    status->lanes[0].phase = AB_PHASE_RUNNING;
+    status->lanes[0].joined = true;
+    status->lanes[0].tick_seconds = relay->plan.lane_stands ? 31 : 0;
+    status->phase =
+        atomic_load(&relay->stopping) ? AB_RELAY_PHASE_STOPPING : AB_RELAY_PHASE_RUNNING;
+    return status;
+}
+
+void ab_relay_status_free(ab_status_t *status)
+{
+    if (status != NULL) {
+        free(status->lanes);
+        free(status);
+    }
 }
 
 void ab_relay_free(ab_relay_t *relay)

@@ -11,6 +11,7 @@ typedef struct fake_relay_plan {
     int stop_exit;  /* its exit code then */
     bool start_fails;
     bool free_hangs;
+    bool lane_stands;     /* its lane's loop does not turn, so that it is not alive */
     unsigned flood_lines; /* events it emits at its start, of a kilobyte each */
 } fake_relay_plan_t;
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = os.environ["AGENT_BRIDGE"]
-LIBRARIES = {"jansson", "librdkafka", "libyaml", "openssl", "protobuf-c"}
+LIBRARIES = {"jansson", "libmicrohttpd", "librdkafka", "libyaml", "openssl", "protobuf-c"}
 VERSION = r"\d+\.\d+(\.\d+)?"
 
 
@@ -31,7 +31,7 @@ class HelpTest(unittest.TestCase):
             done = run(option)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertTrue(done.stdout.startswith("Usage: agent-bridge VERB"))
-        self.assertLessEqual({"run", "demo", "lint", "inspect", "version"}, set(verbs()))
+        self.assertLessEqual({"run", "demo", "lint", "health", "inspect", "version"}, set(verbs()))
 
     def test_help_of_each_verb_names_usage_and_exit_codes(self):
         for verb in verbs():
@@ -81,7 +81,9 @@ class MistakeTest(unittest.TestCase):
     def test_argument_too_many_is_named(self):
         self.assert_usage(run("run", "config.yaml"), "'config.yaml'", "-c FILE")
         self.assert_usage(run("version", "more"), "'more'")
-        self.assert_usage(run("version", "--json", "--print-reasons"), "exclude each other")
+        for both in (["--json", "--print-reasons"], ["--print-metrics", "--json"],
+                     ["--print-reasons", "--print-metrics"]):
+            self.assert_usage(run("version", *both), "exclude each other")
 
 
 class VersionTest(unittest.TestCase):
@@ -126,6 +128,11 @@ class VersionTest(unittest.TestCase):
         done = run("version", "--print-reasons")
         self.assertEqual(done.returncode, 0)
         self.assertEqual(done.stdout, (ROOT / "docs" / "reasons.md").read_text())
+
+    def test_metrics_are_the_page_in_docs(self):
+        done = run("version", "--print-metrics")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stdout, (ROOT / "docs" / "metrics.md").read_text())
 
 
 class OutputTest(unittest.TestCase):

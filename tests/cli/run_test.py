@@ -30,6 +30,7 @@ def settings(**changes):
         "group": "run-test",
         "instance": "one",
         "sources": [{"topic": "in", "routes": ROUTES}],
+        "http": {"listen": "off"},
         "shutdown": {"timeout": "10s"},
     } | changes
 

@@ -32,6 +32,9 @@ int main(int argc, char **argv)
         .group = "group",
         .instance = "host",
         .lanes = 1,
+        .http_listen = {.host = "127.0.0.1",
+                        .port = (unsigned)number_of(argc, argv, "http_port", 0),
+                        .off = number_of(argc, argv, "http_port", 0) == 0},
         .shutdown_timeout_ms = (unsigned)number_of(argc, argv, "timeout_ms", 10000),
     };
     ab_log_options_t options = {.fd = STDERR_FILENO, .level = AB_LEVEL_INFO};
@@ -48,6 +51,7 @@ int main(int argc, char **argv)
         .stop_ms = number_of(argc, argv, "stop_ms", 50),
         .stop_exit = number_of(argc, argv, "stop_exit", 0),
         .start_fails = number_of(argc, argv, "start_fails", 0) != 0,
+        .lane_stands = number_of(argc, argv, "lane_stands", 0) != 0,
         .free_hangs = number_of(argc, argv, "free_hangs", 0) != 0,
         .flood_lines = (unsigned)number_of(argc, argv, "flood_lines", 0),
     };

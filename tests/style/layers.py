@@ -18,6 +18,7 @@ LAYERS = {
     "bridge/core/": CODEC + ("bridge/core/",),
     "bridge/config/": CODEC + ("bridge/core/", "bridge/config/"),
     "bridge/kafka/": CODEC + ("bridge/core/", "bridge/config/", "bridge/kafka/"),
+    "bridge/http/": CODEC + ("bridge/core/", "bridge/http/"),
     "bridge/cli/": CODEC + ("bridge/",),
     "tests/": CODEC + ("codec/", "bridge/", "tests/"),
 }

@@ -25,6 +25,7 @@ def config(broker, group, sources, **sections):
         "consumer": {"session.timeout.ms": 6000, "heartbeat.interval.ms": 500},
         "group": group,
         "sources": sources,
+        "http": {"listen": "off"},  # several bridges run at once here
         "log": {"format": "json", "level": "info"},
     }
     for name, section in sections.items():

@@ -39,6 +39,10 @@ static void test_config_minimal_defaults_set(void **state)
     assert_int_equal(config->max_hops, 3);
     assert_false(config->topics_wait);
     assert_int_equal(config->memory_per_lane_bytes, 64 * 1024 * 1024);
+    assert_int_equal(config->stuck_after_ms, 60000);
+    assert_string_equal(config->http_listen.host, "127.0.0.1");
+    assert_int_equal(config->http_listen.port, 9465);
+    assert_false(config->http_listen.off);
     assert_int_equal(config->shutdown_timeout_ms, 20000);
     assert_int_equal(config->log_format, AB_LOG_JSON);
     assert_int_equal(config->log_level, AB_LEVEL_INFO);
@@ -110,6 +114,8 @@ static const char full[] = "kafka:\n"
                            "errors: {topic: bad, quarantine: kept, max_hops: 7}\n"
                            "topics: {missing: wait}\n"
                            "memory: {per_lane: 128MiB}\n"
+                           "health: {stuck_after: 90s}\n"
+                           "http: {listen: '[::]:80'}\n"
                            "shutdown: {timeout: 5s}\n"
                            "log: {format: text, level: debug}\n";
 
@@ -134,6 +140,9 @@ static void test_config_every_key_written_stored(void **state)
     assert_false(config->source_header);
     assert_true(config->topics_wait);
     assert_int_equal(config->memory_per_lane_bytes, 128 * 1024 * 1024);
+    assert_int_equal(config->stuck_after_ms, 90000);
+    assert_string_equal(config->http_listen.host, "::");
+    assert_int_equal(config->http_listen.port, 80);
     assert_int_equal(config->shutdown_timeout_ms, 5000);
     assert_int_equal(config->log_format, AB_LOG_TEXT);
     assert_int_equal(config->log_level, AB_LEVEL_DEBUG);
@@ -265,7 +274,8 @@ static void test_config_every_mistake_reported_at_once(void **state)
         "c:10:9: error: errors: expected a mapping of keys, found a single value\n"
         "c:11:14: error: log.level: the environment variable T_UNSET is not set: set it, or write "
         "${T_UNSET:-default}\n"
-        "c:12:1: error: http: not in this version (the HTTP port): remove it\n");
+        "c:12:16: error: http.listen: expected an IP address and a port from 1 to 65535, such as "
+        "127.0.0.1:9465, 0.0.0.0:9465 or [::1]:9465, or off, found `x`\n");
 }
 
 static void test_config_unknown_keys_nearest_named(void **state)
@@ -285,7 +295,7 @@ static void test_config_unknown_keys_nearest_named(void **state)
     expect_findings(MINIMAL "frobnicate: 1\n",
                     "c:6:1: error: frobnicate: no such key: expected one of kafka, consumer, "
                     "producer, group, instance, lanes, sources, delivery, errors, topics, memory, "
-                    "shutdown, log\n");
+                    "health, http, shutdown, log\n");
     expect_findings(
         MINIMAL "    frobnicate: 1\n",
         "c:6:5: error: sources[0].frobnicate: no such key: expected one of topic, type, "
@@ -297,17 +307,16 @@ static void test_config_later_keys_refused_as_such(void **state)
 {
     (void)state;
     expect_findings(
-        MINIMAL "    contract: opaque\nstate: {dir: /x}\nsnapshots: {}\nlimits: {}\nhealth: {}\n"
+        MINIMAL "    contract: opaque\nstate: {dir: /x}\nsnapshots: {}\nlimits: {}\n"
                 "errors: {on_failure: block, breaker: off}\n",
         "c:6:5: error: sources[0].contract: not in this version (checks of external_event): remove "
         "it\n"
         "c:7:1: error: state: not in this version (state topics): remove it\n"
         "c:8:1: error: snapshots: not in this version (answers to export requests): remove it\n"
         "c:9:1: error: limits: not in this version (decoding limits): remove it\n"
-        "c:10:1: error: health: not in this version (the HTTP port): remove it\n"
-        "c:11:10: error: errors.on_failure: not in this version (another answer than waiting): "
+        "c:10:10: error: errors.on_failure: not in this version (another answer than waiting): "
         "remove it\n"
-        "c:11:29: error: errors.breaker: not in this version (the circuit breaker): remove it\n");
+        "c:10:29: error: errors.breaker: not in this version (the circuit breaker): remove it\n");
 }
 
 static void test_config_wrong_shapes_named(void **state)

@@ -95,6 +95,8 @@ static void test_table_defaults_as_promised(void **state)
         {"errors.max_hops", "3"},
         {"topics.missing", "fail"},
         {"memory.per_lane", "64MiB"},
+        {"health.stuck_after", "60s"},
+        {"http.listen", "127.0.0.1:9465"},
         {"shutdown.timeout", "20s"},
         {"log.format", "json"},
         {"log.level", "info"},

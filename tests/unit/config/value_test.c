@@ -368,6 +368,75 @@ static void test_value_times_malformed_refused(void **state)
     }
 }
 
+static void test_value_listen_address_and_port_or_off(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *host;
+        unsigned port;
+    } good[] = {
+        {"127.0.0.1:9465", "127.0.0.1", 9465},
+        {"0.0.0.0:1", "0.0.0.0", 1},
+        {"localhost:65535", "127.0.0.1", 65535},
+        {"[::]:9465", "::", 9465},
+        {"[::1]:80", "::1", 80},
+        {"[ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255]:1",
+         "ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255", 1},
+    };
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        ab_value_t value = read_value("http.listen", good[i].text);
+        assert_false(value.listen.off);
+        assert_string_equal(value.listen.host, good[i].host);
+        assert_int_equal(value.listen.port, good[i].port);
+    }
+    ab_value_t off = read_value("http.listen", "off");
+    assert_true(off.listen.off);
+    assert_int_equal(off.listen.port, 0);
+}
+
+static void test_value_listen_not_in_form_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "",
+        ":",
+        "9465",
+        ":9465",
+        "127.0.0.1",
+        "127.0.0.1:",
+        "127.0.0.1:0",
+        "127.0.0.1:65536",
+        "127.0.0.1:09465",
+        "127.0.0.1:+1",
+        "127.0.0.1:94 65",
+        "127.0.0.1:9465x",
+        "127.0.0.1 :9465",
+        "127.0.0:9465",
+        "256.0.0.1:9465",
+        "::1:9465",
+        "[::1]",
+        "[::1]9465",
+        "[::1:9465",
+        "::1]:9465",
+        "[]:9465",
+        "[:9465",
+        "[127.0.0.1]:9465",
+        "[localhost]:9465",
+        "[fe80::1%eth0]:9465",
+        "[0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000]:1",
+        "bridge.example:9465",
+        "http://127.0.0.1:9465",
+        "Off",
+    };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        char *message = text_new("expected an IP address and a port from 1 to 65535, such as "
+                                 "127.0.0.1:9465, 0.0.0.0:9465 or [::1]:9465, or off, found `%s`",
+                                 bad[i]);
+        refuse_value("http.listen", bad[i], message);
+        free(message);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -388,6 +457,8 @@ int main(void)
         cmocka_unit_test(test_value_start_word_or_time),
         cmocka_unit_test(test_value_times_of_rfc3339_read),
         cmocka_unit_test(test_value_times_malformed_refused),
+        cmocka_unit_test(test_value_listen_address_and_port_or_off),
+        cmocka_unit_test(test_value_listen_not_in_form_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,6 +92,20 @@ static void test_ledger_stale_and_gap_do_not_enter_the_balance(void **state)
     assert_true(ab_ledger_balanced(&ledger));
 }
 
+static void test_ledger_slots_each_has_its_own_label(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AB_SLOT_COUNT; i++) {
+        assert_string_not_equal(ab_slot_label((ab_route_slot_t)i), "");
+        for (int j = 0; j < i; j++) {
+            assert_string_not_equal(ab_slot_label((ab_route_slot_t)i),
+                                    ab_slot_label((ab_route_slot_t)j));
+        }
+    }
+    assert_string_equal(ab_slot_label(AB_SLOT_TOOL_RESULT), "tool_result");
+    assert_string_equal(ab_slot_label(AB_SLOT_COUNT), "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -100,6 +114,7 @@ int main(void)
         cmocka_unit_test(test_ledger_add_sums_every_member),
         cmocka_unit_test(test_ledger_missing_outcome_is_not_balanced),
         cmocka_unit_test(test_ledger_stale_and_gap_do_not_enter_the_balance),
+        cmocka_unit_test(test_ledger_slots_each_has_its_own_label),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

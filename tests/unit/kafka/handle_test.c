@@ -21,9 +21,10 @@ static char protocol[] = "ssl";
 static char ca_name[] = "ssl.ca.location";
 static char ca[] = "/nonexistent/ca.pem";
 static char secret[] = "hunter2-secret";
-static ab_property_t kafka_items[] = {{servers_name, servers, 2, 1}, {password_name, secret, 3, 1}};
-static ab_property_t bad_items[] = {{linger_name, secret, 7, 1}};
-static ab_property_t unknown_items[] = {{lingering_name, secret, 8, 1}};
+static ab_property_t kafka_items[] = {{servers_name, servers, 2, 1, false},
+                                      {password_name, secret, 3, 1, true}};
+static ab_property_t bad_items[] = {{linger_name, secret, 7, 1, false}};
+static ab_property_t unknown_items[] = {{lingering_name, secret, 8, 1, false}};
 static char group[] = "g";
 static char instance[] = "host";
 
@@ -147,7 +148,8 @@ static void test_check_each_mistake_has_its_line_and_no_value(void **state)
 static void test_check_good_properties_and_a_missing_ca_file(void **state)
 {
     (void)state;
-    static ab_property_t tls[] = {{protocol_name, protocol, 4, 1}, {ca_name, ca, 5, 1}};
+    static ab_property_t tls[] = {{protocol_name, protocol, 4, 1, false},
+                                  {ca_name, ca, 5, 1, false}};
     ab_config_t config = a_config();
     ab_findings_t *findings = calloc(1, sizeof(*findings));
     assert_non_null(findings);

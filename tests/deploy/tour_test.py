@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""The tour's own eyes: its audit finds each planted fault, and its page is the same at each run."""
+
+import sys
+import time
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "deploy" / "tour"))
+
+import audit  # noqa: E402
+from audit import ERRORS, QUARANTINE, SOURCE, Record  # noqa: E402
+from page import CheckFailed, Page, steady  # noqa: E402
+
+SAMPLES = audit.read_samples(ROOT / "deploy" / "samples" / "records.tsv")
+
+
+def dumped(record):
+    """What kcat prints of a record under KCAT_FORMAT."""
+    sizes = [-1 if part is None else len(part) for part in (record.key, record.value)]
+    head = f"{record.partition} {record.offset} {record.timestamp_ms} {sizes[0]} {sizes[1]}\n".encode()
+    headers = ",".join(f"__{name}={value}" for name, value in record.headers.items()).encode()
+    return head + (record.key or b"") + (record.value or b"") + b"\n" + headers + b"\n"
+
+
+class AuditTest(unittest.TestCase):
+    def setUp(self):
+        """All samples twice, and what has to come of them."""
+        self.records = {topic: [] for topic in audit.TOPICS}
+        for offset, ((key, value), outcome) in enumerate([*SAMPLES.items()] * 2):
+            origin = Record(0, offset, 1000 + offset, key, value, {})
+            self.records[SOURCE].append(origin)
+            headers = {"agent_bridge.source": f"{SOURCE}:0:{offset}:{1000 + offset}"}
+            if outcome in audit.ROUTED:
+                self.records[outcome].append(origin._replace(headers=headers))
+            else:
+                letter = Record(0, offset, 9, key, b"letter", {"agent_bridge.reason": outcome} | headers)
+                self.records[ERRORS].append(letter)
+                self.records[QUARANTINE].append(letter._replace(value=value))
+
+    def found(self):
+        check = audit.Audit(SAMPLES, self.records)
+        check.run()
+        return dict(check.kinds)
+
+    def test_audit_of_a_right_run_finds_nothing(self):
+        self.assertEqual(self.found(), {})
+        self.assertEqual(audit.Audit(SAMPLES, self.records).run(), "")
+
+    def test_audit_of_nothing_is_void(self):
+        self.assertEqual(audit.Audit(SAMPLES, {topic: [] for topic in audit.TOPICS}).kinds, {})
+        self.records = {topic: [] for topic in audit.TOPICS}
+        self.assertEqual(self.found(), {"void": 1})
+
+    def test_audit_finds_what_is_missing(self):
+        for topic in audit.TOPICS[1:]:
+            self.setUp()
+            self.records[topic].pop()
+            self.assertEqual(self.found(), {"missing": 1}, topic)
+
+    def test_audit_finds_what_is_doubled(self):
+        for topic in audit.TOPICS[1:]:
+            self.setUp()
+            self.records[topic].append(self.records[topic][-1])
+            self.assertEqual(self.found(), {"doubled": 1}, topic)
+
+    def test_audit_finds_what_is_astray(self):
+        self.records["agents.events"].append(self.records["agents.results"][0])
+        self.assertEqual(self.found(), {"astray": 1, "reordered": 1})
+
+    def test_audit_finds_what_is_altered(self):
+        for field, value in (("key", b"other"), ("value", b"other"), ("timestamp_ms", 5)):
+            self.setUp()
+            self.records["agents.events"][3] = self.records["agents.events"][3]._replace(**{field: value})
+            self.assertEqual(self.found().get("altered"), 1, field)
+
+    def test_audit_finds_a_wrong_reason(self):
+        letter = self.records[ERRORS][0]
+        self.records[ERRORS][0] = letter._replace(headers=letter.headers | {"agent_bridge.reason": "oversized"})
+        self.assertEqual(self.found(), {"altered": 1})
+
+    def test_audit_finds_what_is_out_of_order(self):
+        events = self.records["agents.events"]
+        same = [n for n, record in enumerate(events) if record.key == events[0].key]
+        events[same[0]], events[same[1]] = events[same[1]], events[same[0]]
+        self.assertEqual(self.found(), {"reordered": 1})
+
+    def test_audit_finds_what_came_from_nowhere(self):
+        stray = self.records["agents.events"][0]._replace(headers={"agent_bridge.source": "agents.in:9:9:9"})
+        self.records["agents.events"].append(stray)
+        self.assertEqual(self.found(), {"unexpected": 1})
+
+    def test_audit_finds_an_input_that_is_no_sample(self):
+        self.records[SOURCE].append(Record(1, 0, 1, b"k", b"v", {}))
+        self.assertEqual(self.found(), {"unknown": 1})
+
+    def test_dump_read_back_whole(self):
+        records = [Record(0, 1, 2, None, None, {"agent_bridge.source": "a:0:1:2", "x": "1"}),
+                   Record(1, 5, 7, b"", b"a\nb\n0 1 2 3 4\n", {}), Record(1, 6, 7, b"\n", b"", {"a": ""})]
+        self.assertEqual(list(audit.parse_dump(b"".join(map(dumped, records)))), records)
+
+    def test_dump_that_is_cut_refused(self):
+        data = dumped(Record(1, 5, 7, b"key", b"value", {}))
+        for end in range(1, len(data)):
+            with self.assertRaises((ValueError, IndexError)):
+                list(audit.parse_dump(data[:end]))
+
+
+class PageTest(unittest.TestCase):
+    def test_page_leaves_out_what_changes(self):
+        now = int(time.time() * 1000)
+        self.assertEqual(steady(f"agents.in:0:14:{now} 1767225720001"), "agents.in:0:14:<ms> 1767225720001")
+        self.assertEqual(steady("2026-01-31T12:00:00.123Z on 0905425763a0"), "<time> on <id>")
+        self.assertEqual(steady("agent-bridge 0.1.0 (972c013-dirty)"), "agent-bridge 0.1.0 (<commit>)")
+        self.assertEqual(steady("agents.in.errors:1:77\nagents.in:1:77"), "agents.in.errors:1:<offset>\nagents.in:1:77")
+
+    def test_page_keeps_hashes_and_bytes(self):
+        for text in ("7ccd1d2bf2b78b287e3d530e01e5f03322947c39", "0a 08 61", "agent-bridge 0.1.0"):
+            self.assertEqual(steady(text), text)
+
+    def test_page_holds_checks_as_one_list(self):
+        page = Page()
+        page.say("Text.")
+        page.check(True, "one")
+        page.check(True, "two")
+        page.show("true", "done\n")
+        self.assertEqual(page.text(), "Text.\n\n- holds: one\n- holds: two\n\n```console\n$ true\ndone\n```\n")
+        self.assertEqual(page.checks, 2)
+
+    def test_page_ends_at_a_check_that_fails(self):
+        with self.assertRaises(CheckFailed) as caught:
+            Page().check(False, "water flows down", "up")
+        self.assertEqual(str(caught.exception), "water flows down: up")
+
+
+if __name__ == "__main__":
+    unittest.main()
