@@ -182,8 +182,9 @@ static size_t tell_denied_topics(ab_relay_t *relay)
         topics[i] = ab_topics_get(relay->shared.topics, i);
     }
     if (topics != NULL) {
-        (void)ab_rights_ask(relay->shared.config, topics, count, AB_RIGHTS_TOPICS, RIGHTS_MS,
-                            on_right, &out);
+        /* With the first question, so that the last is put only to an Apache Kafka. */
+        (void)ab_rights_ask(relay->shared.config, topics, count,
+                            AB_RIGHTS_TRANSACTIONS | AB_RIGHTS_TOPICS, RIGHTS_MS, on_right, &out);
     }
     free(topics);
     return out.missing;

@@ -25,7 +25,7 @@ static void test_rebuild_member_fenced_while_waiting_is_heard(void **state)
     rig_await_all(rig);
     for (int i = 0; i < 2000; i++) {
         rd_kafka_mock_push_request_errors(rig->mock, RIG_OFFSET_FETCH, 1,
-                                          RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED);
+                                          RD_KAFKA_RESP_ERR_INVALID_GROUP_ID);
     }
     rig_fail_at(rig, RIG_OUTPUT_BROKER, RIG_PRODUCE, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED,
                 1);
