@@ -88,10 +88,8 @@ void ab_check_free(ab_check_report_t *report)
 
 static void on_log(const rd_kafka_t *rk, int level, const char *facility, const char *line)
 {
-    (void)rk;
     (void)level;
-    (void)facility;
-    (void)line; /* the rows say what came of it */
+    ab_link_hear(rd_kafka_opaque(rk), facility, line); /* the rows say what came of it */
 }
 
 static void on_error(rd_kafka_t *rk, int err, const char *reason, void *opaque)

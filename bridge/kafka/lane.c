@@ -105,7 +105,15 @@ static void on_fenced(ab_lane_t *lane, const ab_field_t *fields)
 
 void ab_lane_denied(ab_lane_t *lane, rd_kafka_resp_err_t err)
 {
+    lane->txn.denied = true;
     atomic_store(&lane->shared->denied, (int)err);
+}
+
+/* A transaction whose first partitions were refused was never begun at the broker, which then
+ * refuses to end it; librdkafka takes that for fatal. */
+static bool ended_unbegun(const ab_lane_t *lane, rd_kafka_resp_err_t cause)
+{
+    return lane->txn.denied && cause == RD_KAFKA_RESP_ERR_INVALID_TXN_STATE;
 }
 
 void ab_lane_fatal(ab_lane_t *lane, rd_kafka_resp_err_t err, const char *text)
@@ -132,6 +140,8 @@ void ab_lane_fatal(ab_lane_t *lane, rd_kafka_resp_err_t err, const char *text)
     }
     if (ab_error_is_denied(cause)) {
         ab_lane_denied(lane, cause);
+    }
+    if (ab_error_is_denied(cause) || ended_unbegun(lane, cause)) {
         ab_lane_end(lane, AB_FATE_DENIED, 0);
         return;
     }
@@ -156,6 +166,7 @@ void ab_lane_fatal(ab_lane_t *lane, rd_kafka_resp_err_t err, const char *text)
 static void on_log(const rd_kafka_t *rk, int level, const char *facility, const char *line)
 {
     ab_lane_t *lane = rd_kafka_opaque(rk);
+    ab_link_hear(&lane->shared->link, facility, line);
     const ab_field_t fields[] = {AB_NUMBER("lane", lane->index),
                                  AB_TEXT("client", rd_kafka_name(rk)),
                                  AB_TEXT("facility", facility), AB_TEXT("text", line)};

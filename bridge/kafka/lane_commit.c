@@ -52,7 +52,9 @@ static void say_trouble(ab_lane_t *lane, txn_call_t call, const rd_kafka_error_t
                                  AB_TEXT("text", rd_kafka_error_string(error))};
     if (ab_error_is_denied(rd_kafka_error_code(error))) {
         ab_lane_denied(lane, rd_kafka_error_code(error));
-        return;
+    }
+    if (lane->txn.denied) {
+        return; /* what fails after it fails because of it */
     }
     if (action == AB_ACTION_RETRY) {
         if (ab_lane_may_say(lane)) {
@@ -131,6 +133,7 @@ bool ab_lane_begin(ab_lane_t *lane)
     txn->broken = false;
     txn->revoked = false;
     txn->suspect = false;
+    txn->denied = false;
     txn->records = 0;
     txn->bytes = 0;
     txn->failure_count = 0;

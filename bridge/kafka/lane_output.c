@@ -183,6 +183,21 @@ static rd_kafka_resp_err_t produce(ab_lane_t *lane, const outgoing_t *out, ab_se
         RD_KAFKA_V_OPAQUE(sent), RD_KAFKA_V_END);
 }
 
+/* The client knows already that the topic cannot be written. */
+static void tell_trouble(ab_lane_t *lane, const outgoing_t *out, rd_kafka_resp_err_t err)
+{
+    if (ab_error_is_denied(err)) {
+        ab_lane_denied(lane, err);
+    } else if (err != RD_KAFKA_RESP_ERR__STATE && ab_error_of_produce(err) == AB_ACTION_ABORT &&
+               ab_lane_may_say(lane)) {
+        const ab_field_t fields[] = {AB_TEXT("topic", lane->facts[out->topic].name),
+                                     AB_TEXT("error", rd_kafka_err2name(err))};
+        ab_lane_emit(lane, AB_LEVEL_WARNING, "output_unavailable",
+                     "an output cannot be written; its records are read again until it can", fields,
+                     2);
+    }
+}
+
 /* Hands one record to the producer, which then owns its headers; on failure they are destroyed here
  * and the transaction is marked broken, or the record's refusal is remembered. */
 static bool hand_over(ab_lane_t *lane, const ab_record_t *record, int source, outgoing_t *out)
@@ -209,6 +224,7 @@ static bool hand_over(ab_lane_t *lane, const ab_record_t *record, int source, ou
         return true;
     }
     rd_kafka_headers_destroy(out->headers);
+    tell_trouble(lane, out, err);
     if (ab_error_of_produce(err) == AB_ACTION_POISON) {
         ab_poison_entry_t *entry =
             ab_poison_add(&lane->poison, source, record->partition, record->offset);

@@ -54,6 +54,7 @@ typedef struct ab_txn {
     bool broken;  /* a call on it failed: abort */
     bool revoked; /* a partition of it went away while it was being committed */
     bool suspect; /* holds only records that were in a refused batch */
+    bool denied;  /* a call on it was refused for want of a right */
     char member[256];
     uint64_t records;
     uint64_t bytes;

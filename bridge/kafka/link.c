@@ -69,6 +69,25 @@ int ab_link_certificate(ab_link_t *link, const char *broker, int x509_error)
     return 0;
 }
 
+static bool speaks_of_tls(const char *reason)
+{
+    return strstr(reason, "SSL routines") != NULL || strstr(reason, "SSL handshake") != NULL;
+}
+
+/* The other side went away in the middle of the handshake: it speaks no TLS, or it is a balancer
+ * with nothing behind it yet, which is no reason to give up. */
+static bool hung_up(const char *reason)
+{
+    static const char *const words[] = {"unexpected eof", "Disconnected", "Connection reset",
+                                        "Broken pipe"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strstr(reason, words[i]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static ab_link_trouble_t trouble_of(int err, const char *reason)
 {
     switch (err) {
@@ -77,16 +96,24 @@ static ab_link_trouble_t trouble_of(int err, const char *reason)
     case RD_KAFKA_RESP_ERR_UNSUPPORTED_SASL_MECHANISM:
         return AB_LINK_LOGIN_REFUSED;
     case RD_KAFKA_RESP_ERR__SSL:
-        return AB_LINK_TLS_FAILED;
+        return hung_up(reason) ? AB_LINK_UNREACHABLE : AB_LINK_TLS_FAILED;
     case RD_KAFKA_RESP_ERR__TRANSPORT:
         /* An alert from the other side comes when the handshake is over for this one. */
-        return strstr(reason, "SSL routines") != NULL ? AB_LINK_TLS_FAILED : AB_LINK_UNREACHABLE;
+        return speaks_of_tls(reason) && !hung_up(reason) ? AB_LINK_TLS_FAILED : AB_LINK_UNREACHABLE;
     case RD_KAFKA_RESP_ERR__RESOLVE:
     case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
         return AB_LINK_UNREACHABLE;
     default:
         return AB_LINK_FINE;
     }
+}
+
+/* Without "(after 3ms in state CONNECT, 1 identical error(s) suppressed)". */
+static void keep_reason(ab_link_t *link, const char *reason)
+{
+    const char *end = strstr(reason, " (after ");
+    snprintf(link->reason, sizeof(link->reason), "%.*s",
+             (int)(end != NULL ? (size_t)(end - reason) : strlen(reason)), reason);
 }
 
 ab_link_trouble_t ab_link_note(ab_link_t *link, int err, const char *reason)
@@ -102,13 +129,26 @@ ab_link_trouble_t ab_link_note(ab_link_t *link, int err, const char *reason)
     if (trouble > link->trouble || (trouble == link->trouble && !bare)) {
         link->trouble = trouble;
         link->at_ms = now;
-        /* Without "(after 3ms in state CONNECT, 1 identical error(s) suppressed)". */
-        const char *end = strstr(reason, " (after ");
-        snprintf(link->reason, sizeof(link->reason), "%.*s",
-                 (int)(end != NULL ? (size_t)(end - reason) : strlen(reason)), reason);
+        keep_reason(link, reason);
     }
     pthread_mutex_unlock(&link->lock);
     return trouble;
+}
+
+void ab_link_hear(ab_link_t *link, const char *facility, const char *line)
+{
+    if (strcmp(facility, "FAIL") != 0) {
+        return;
+    }
+    /* "[thrd:name]: text" */
+    const char *text = strstr(line, "]: ");
+    pthread_mutex_lock(&link->lock);
+    if (link->trouble <= AB_LINK_UNREACHABLE || now_ms() - link->at_ms > FRESH_MS) {
+        link->trouble = AB_LINK_UNREACHABLE;
+        link->at_ms = now_ms();
+        keep_reason(link, text != NULL ? text + 3 : line);
+    }
+    pthread_mutex_unlock(&link->lock);
 }
 
 void ab_link_works(ab_link_t *link)
@@ -162,8 +202,7 @@ static const char *handshake_text(const char *reason)
                "does not trust the one it got (ssl.certificate.location, ssl.key.location, "
                "ssl.keystore.location)";
     }
-    if (strstr(reason, "eof") != NULL || strstr(reason, "wrong version") != NULL ||
-        strstr(reason, "Disconnected") != NULL) {
+    if (strstr(reason, "wrong version") != NULL) {
         return "the port does not speak TLS; check the port in bootstrap.servers and "
                "security.protocol";
     }
@@ -200,9 +239,9 @@ static void explain_login(const ab_link_t *link, char *ret_text)
 
 static void explain_unreachable(const ab_link_t *link, char *ret_text)
 {
-    const char *hint = strstr(link->reason, "security.protocol") != NULL
-                           ? "the broker hangs up on this client; check security.protocol and the "
-                             "port in bootstrap.servers"
+    const char *hint = hung_up(link->reason)
+                           ? "what answers hangs up on this client; check security.protocol and "
+                             "the port in bootstrap.servers"
                            : "no broker answers; check bootstrap.servers and the network";
     if (link->reason[0] != '\0' && link->trouble != AB_LINK_FINE) {
         snprintf(ret_text, AB_LINK_TEXT_MAX, "%s (%s)", hint, link->reason);

@@ -56,6 +56,10 @@ int ab_link_certificate(ab_link_t *link, const char *broker, int x509_error);
  * something else. */
 ab_link_trouble_t ab_link_note(ab_link_t *link, int err, const char *reason);
 
+/** A line of librdkafka's log: from 2.1 on a connection that the other side closes is told nowhere
+ * else. */
+void ab_link_hear(ab_link_t *link, const char *facility, const char *line);
+
 /** The brokers have answered: what was noted is over. */
 void ab_link_works(ab_link_t *link);
 

@@ -87,6 +87,7 @@ static void note_exit(ab_relay_t *relay, int exit_code)
 static void on_probe_log(const rd_kafka_t *rk, int level, const char *facility, const char *line)
 {
     ab_relay_t *relay = rd_kafka_opaque(rk);
+    ab_link_hear(&relay->shared.link, facility, line);
     const ab_field_t fields[] = {AB_TEXT("client", rd_kafka_name(rk)),
                                  AB_TEXT("facility", facility), AB_TEXT("text", line)};
     emit(relay, ab_link_log_level(level, facility), "librdkafka", "librdkafka says", fields, 3);

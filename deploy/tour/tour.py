@@ -338,6 +338,7 @@ class Tour:
             time.sleep(min(5, max(0.1, end - time.monotonic())))
         page.check(looks > 0, "the bridge stayed live all that time (`/livez`, every 5 seconds)")
         self.play("start kafka")
+        wait_until("Kafka is there again", lambda: self.stack.containers("kafka")[0].healthy, START_S)
         wait_until("the bridge is ready again", lambda: all(b.get("/readyz")[0] == 200 for b in last), START_S)
         page.check(all(b.state()["StartedAt"] == before[b.name] and b.restarts == 0 for b in last),
                    "it was not restarted", str(before))
