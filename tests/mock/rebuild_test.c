@@ -30,7 +30,7 @@ static void test_rebuild_member_fenced_while_waiting_is_heard(void **state)
     rig_fail_at(rig, RIG_OUTPUT_BROKER, RIG_PRODUCE, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED,
                 1);
     rig_write(rig, 100);
-    rig_await(rig, "committed_unknown", 1);
+    rig_await(rig, "not_allowed", 1);
     rig_fail_at(rig, RIG_COORDINATOR, RIG_HEARTBEAT, RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, 1);
     rig_await(rig, "member_fenced", 1);
     rd_kafka_mock_clear_request_errors(rig->mock, RIG_OFFSET_FETCH);

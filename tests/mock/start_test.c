@@ -35,7 +35,7 @@ static void test_start_denied_topic_ends_with_77(void **state)
     rd_kafka_mock_topic_set_error(rig->mock, "ap", RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
     rig_start(rig);
     rig_ends(rig, AB_EXIT_NOT_ALLOWED);
-    assert_int_equal(rig_count(rig, "topic_denied"), 1);
+    assert_int_equal(rig_count(rig, "not_allowed"), 1);
     rig_close(rig);
 }
 
