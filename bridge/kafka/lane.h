@@ -21,8 +21,8 @@ typedef struct ab_shared {
     atomic_bool stop;           /* every lane ends at its next record boundary */
     atomic_bool refresh_limits; /* a lane saw a refusal: read the topics' limits again */
     ab_link_t link;             /* what keeps the clients from the brokers */
-    atomic_int denied;   /* the last error that said a right is missing; 0: looked into already */
-    atomic_bool working; /* a lane has committed records: all that takes is there */
+    atomic_int denied; /* the last error that said a right is missing; 0: looked into already */
+    atomic_bool denied_early; /* it met a lane that has committed no record yet */
 } ab_shared_t;
 
 /** Makes lane number index. NULL when memory is short. */

@@ -228,7 +228,7 @@ static void close_transaction(ab_lane_t *lane)
 static void settle(ab_lane_t *lane, const rd_kafka_topic_partition_list_t *offsets)
 {
     ab_lane_count_commit(lane);
-    atomic_store(&lane->shared->working, true);
+    lane->has_worked = true;
     for (int i = 0; i < offsets->cnt; i++) {
         const int source = ab_parts_source(&lane->parts, offsets->elems[i].topic);
         ab_part_t *part = ab_parts_get(&lane->parts, source, offsets->elems[i].partition);

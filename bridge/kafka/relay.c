@@ -159,61 +159,64 @@ static void tell_missing_right(ab_relay_t *relay, const ab_right_t *right)
          sizeof(fields) / sizeof(fields[0]));
 }
 
+/* The answers to a question, of which one kind of resource is told. */
 typedef struct finding_out {
     ab_relay_t *relay;
+    const char *resource_type;
     size_t missing;
 } finding_out_t;
 
 static void on_right(void *opaque, const ab_right_t *right)
 {
     finding_out_t *out = opaque;
-    if (right->answer == AB_RIGHT_MISSING) {
+    if (right->answer == AB_RIGHT_MISSING &&
+        strcmp(right->resource_type, out->resource_type) == 0) {
         tell_missing_right(out->relay, right);
         out->missing++;
     }
 }
 
-/* The brokers say only that some topic was refused: which one, and for what, has to be asked. */
-static size_t tell_denied_topics(ab_relay_t *relay)
+/* The brokers say of what kind the resource is that was refused: which one, and for what, has to be
+ * asked. Returns how many rights are missing. */
+static size_t tell_missing_rights(ab_relay_t *relay, const char *resource_type, unsigned which)
 {
     const size_t count = ab_topics_count(relay->shared.topics);
     ab_topic_t *topics = calloc(count, sizeof(*topics));
-    finding_out_t out = {.relay = relay};
+    finding_out_t out = {.relay = relay, .resource_type = resource_type};
     for (size_t i = 0; topics != NULL && i < count; i++) {
         topics[i] = ab_topics_get(relay->shared.topics, i);
     }
     if (topics != NULL) {
-        /* With the first question, so that the last is put only to an Apache Kafka. */
-        (void)ab_rights_ask(relay->shared.config, topics, count,
-                            AB_RIGHTS_TRANSACTIONS | AB_RIGHTS_TOPICS, RIGHTS_MS, on_right, &out);
+        (void)ab_rights_ask(relay->shared.config, topics, count, which, RIGHTS_MS, on_right, &out);
     }
     free(topics);
     return out.missing;
 }
 
-/* A lane met a call that was refused. Said once for all lanes; before anything has been committed
- * it is the end, so that a rollout shows it, later it is waited out. */
+/* A lane met a call that was refused. Said once for all lanes; before the lane has committed a
+ * record it is the end, so that a rollout shows it, later it is waited out. */
 static void look_into_denial(ab_relay_t *relay, rd_kafka_resp_err_t err)
 {
     char prefix[AB_CONFIG_TOPIC_MAX + 2];
-    ab_right_t right = {.answer = AB_RIGHT_UNKNOWN};
-    size_t told = 0;
-    if (err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) {
-        right = ab_right_of_group(relay->shared.config);
-    } else if (err == RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED) {
-        right = ab_right_of_transactions(relay->shared.config, prefix);
-    } else if (err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED) {
-        told = tell_denied_topics(relay);
-    }
-    if (right.answer == AB_RIGHT_MISSING) {
+    const bool early = atomic_exchange(&relay->shared.denied_early, false);
+    size_t missing = 0;
+    if (err == RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED) {
+        /* A lane's own id was refused: nothing to ask. */
+        const ab_right_t right = ab_right_of_transactions(relay->shared.config, prefix);
         tell_missing_right(relay, &right);
-    } else if (told == 0) {
-        const ab_field_t fields[] = {AB_TEXT("error", rd_kafka_err2name(err))};
-        emit(relay, AB_LEVEL_ERROR, "not_allowed",
-             "the brokers refuse a call; `agent-bridge check` finds out which right is missing",
-             fields, 1);
+        missing = 1;
+    } else if (err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) {
+        missing = tell_missing_rights(relay, "Group", AB_RIGHTS_GROUP);
+    } else {
+        missing = tell_missing_rights(relay, "Topic", AB_RIGHTS_TRANSACTIONS | AB_RIGHTS_TOPICS);
     }
-    if (!atomic_load(&relay->shared.working)) {
+    if (missing == 0) {
+        const ab_field_t fields[] = {AB_TEXT("error", rd_kafka_err2name(err))};
+        emit(relay, AB_LEVEL_WARNING, "not_allowed",
+             "the brokers refused a call, and refuse nothing when asked again; if this stays, "
+             "`agent-bridge check` looks at every right",
+             fields, 1);
+    } else if (early) {
         note_exit(relay, AB_EXIT_NOT_ALLOWED);
     }
 }
