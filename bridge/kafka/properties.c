@@ -1,8 +1,28 @@
 #include "bridge/kafka/properties.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bridge/kafka/handle.h"
+
+/* A path may be repeated in a message, any other value may be a secret. */
+static bool is_path(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot != NULL && strcmp(dot, ".location") == 0;
+}
+
+/* librdkafka only says that OpenSSL did not like the file. */
+static void judge_file(const ab_property_t *property, const char *key, ab_findings_t *findings)
+{
+    const bool file = is_path(property->name) && strncmp(property->name, "ssl.", 4) == 0 &&
+                      strcmp(property->value, "probe") != 0; /* a word of ssl.ca.location */
+    if (file && access(property->value, R_OK) != 0) {
+        ab_findings_add_at(findings, false, property->line, property->column, key,
+                           "the file cannot be read: %s", strerror(errno));
+    }
+}
 
 static void judge(const ab_properties_t *properties, const char *section, rd_kafka_conf_t *conf,
                   ab_findings_t *findings)
@@ -13,11 +33,10 @@ static void judge(const ab_properties_t *properties, const char *section, rd_kaf
         char key[256];
         rd_kafka_conf_res_t result =
             rd_kafka_conf_set(conf, property->name, property->value, text, sizeof(text));
-        if (result == RD_KAFKA_CONF_OK) {
-            continue;
-        }
         snprintf(key, sizeof(key), "%s.%s", section, property->name);
-        if (result == RD_KAFKA_CONF_UNKNOWN) {
+        if (result == RD_KAFKA_CONF_OK) {
+            judge_file(property, key, findings);
+        } else if (result == RD_KAFKA_CONF_UNKNOWN) {
             ab_findings_add_at(
                 findings, false, property->line, property->column, key,
                 "librdkafka %s has no property of this name; its CONFIGURATION.md lists them",
@@ -29,13 +48,6 @@ static void judge(const ab_properties_t *properties, const char *section, rd_kaf
                 rd_kafka_version_str());
         }
     }
-}
-
-/* A path may be repeated in a message, any other value may be a secret. */
-static bool is_path(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-    return dot != NULL && strcmp(dot, ".location") == 0;
 }
 
 static bool repeats_value(const char *text, const ab_properties_t *properties)

@@ -257,6 +257,35 @@ class Secure(RelayCase):
             self.assertGreaterEqual(tuple(int(n) for n in report["librdkafka"].split(".")[:3]), SCRAM_SINCE)
             self.relays(layout, other)
 
+    def test_check_sees_what_topics_and_brokers_are_like(self):
+        # Through the administrator's door, where nothing is hidden.
+        layout = self.layout(2, outputs={"max.message.bytes": 100_000, "message.timestamp.before.max.ms": 86_400_000,
+                                         "message.timestamp.after.max.ms": 60_000, "retention.ms": 3_600_000},
+                             source_config={"retention.ms": 604_800_000})
+        self.broker.configure(layout.errors, **{"max.message.bytes": 16_383, "cleanup.policy": "compact"})
+        self.broker.configure(layout.quarantine, **{"max.message.bytes": 16_384, "retention.ms": 1000})
+        missing = f"{self.prefix}.missing"
+        bridge = self.bridge(layout, lanes=3, source={"partition": "source", "routes": {
+            **layout.routes, "external_event": missing}}, delivery={"transaction_timeout": "15m"})
+        report = self.check(bridge, 1)
+        found = {(row["state"], row["check"], row["subject"].removeprefix(self.prefix)) for row in report["rows"]
+                 if row["state"] != "ok"}
+        outputs = (".tool_result", ".approval", ".export_request")
+        wanted = {("error", "topic", ".missing"), ("warning", "lanes", "3"),
+                  ("error", "message_bytes", ".in.errors"), ("error", "cleanup", ".in.errors"),
+                  ("warning", "message_bytes", ".in.quarantine"), ("warning", "retention", ".in.quarantine"),
+                  *(("warning", check, topic) for check in ("message_bytes", "timestamps", "retention")
+                    for topic in outputs)}
+        self.assertEqual(wanted, found)
+        ids = {row["subject"]: row["text"] for row in report["rows"] if row["check"] == "brokers"}
+        self.assertEqual({report["cluster_id"]}, set(ids))
+        self.assertIn("1 broker, controller 1; Kafka 4.0 or later", ids[report["cluster_id"]])
+        # The same to people: one line each, and the sum.
+        text = self.verb(bridge, "check", wanted=1)[1]
+        self.assertEqual(len(report["rows"]), len(text.split("\n\n")[0].splitlines()))
+        self.assertTrue(text.endswith(f"{len(found) + 3} findings ({report['errors']} errors, "
+                                      f"{report['warnings']} warnings)\n"), text)
+
     # ---- wrong secrets -------------------------------------------------------------------------------
 
     def test_each_wrong_secret_gives_its_one_line(self):

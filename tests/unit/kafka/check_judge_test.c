@@ -279,7 +279,7 @@ static void test_judge_pointers_that_point_to_nothing(void **state)
     EXPECT(bench, "warning retention in: errors.quarantine is off");
 }
 
-static void test_judge_copies_too_few_found(void **state)
+static void test_judge_copies_too_few_or_unsafe_are_found(void **state)
 {
     (void)state;
     bench_t *bench = bench_new();
@@ -336,7 +336,7 @@ static void test_judge_lanes_that_can_get_nothing(void **state)
     EXPECT(bench, "warning lanes 5: 4 partitions together: 1 lane in this process");
 }
 
-static void test_judge_brokers_badly_set_found(void **state)
+static void test_judge_brokers_each_is_held_against_the_config(void **state)
 {
     (void)state;
     bench_t *bench = bench_new();
@@ -419,10 +419,10 @@ int main(void)
         cmocka_unit_test(test_judge_timestamps_that_an_output_would_refuse),
         cmocka_unit_test(test_judge_retention_against_the_source),
         cmocka_unit_test(test_judge_pointers_that_point_to_nothing),
-        cmocka_unit_test(test_judge_copies_too_few_found),
+        cmocka_unit_test(test_judge_copies_too_few_or_unsafe_are_found),
         cmocka_unit_test(test_judge_partitions_only_where_their_numbers_are_kept),
         cmocka_unit_test(test_judge_lanes_that_can_get_nothing),
-        cmocka_unit_test(test_judge_brokers_badly_set_found),
+        cmocka_unit_test(test_judge_brokers_each_is_held_against_the_config),
         cmocka_unit_test(test_learn_properties_of_topics_and_brokers),
         cmocka_unit_test(test_time_text_in_the_largest_unit_that_fits),
     };

@@ -158,7 +158,9 @@ static void test_check_good_properties_and_a_missing_ca_file(void **state)
     config.consumer = (ab_properties_t){tls, 2};
     assert_int_equal(ab_kafka_check_properties(&config, findings), 0);
     assert_int_equal(findings->mistakes, 1);
-    assert_string_equal(findings->items[0].key, "consumer");
+    assert_string_equal(findings->items[0].key, "consumer.ssl.ca.location");
+    assert_int_equal(findings->items[0].line, 5);
+    assert_non_null(strstr(findings->items[0].message, "No such file"));
     assert_null(strstr(findings->items[0].message, "hunter2"));
     free(findings);
 }

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Runs the broker tests against the program and the libraries of an image of deploy/Dockerfile, so that what is
+# proven about librdkafka of this machine is proven about the image's as well.
+#
+#   scripts/test_image.sh [IMAGE [TEST...]]     IMAGE: agent-bridge; TEST: golden_test.py and so on
+#
+# The image's files are unpacked into a folder, and its program runs there through its own loader: as a process
+# of this machine, which the tests can kill, freeze and watch. Needs docker, what `make setup` installs, and gcc.
+# Exit codes: 0 all passed, 1 not, 64 usage.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+image=${1:-agent-bridge}
+shift || true
+tests=("$@")
+[ $# -gt 0 ] || tests=(golden_test.py determinism_test.py poison_test.py start_test.py operation_test.py
+  crash_test.py)
+for test in "${tests[@]}"; do
+  if ! [ -f "tests/broker/$test" ]; then
+    echo "test_image.sh: there is no tests/broker/$test" >&2
+    exit 64
+  fi
+done
+
+if ! docker image inspect "$image" >/dev/null 2>&1; then
+  echo "test_image.sh: there is no image $image; deploy/Dockerfile says how it is built" >&2
+  exit 64
+fi
+
+folder=$(mktemp -d)
+cleanup() {
+  tests/broker/kafka stop --dir "$folder/kafka" >/dev/null || true
+  rm -rf "$folder"
+}
+trap cleanup EXIT
+
+container=$(docker create "$image")
+mkdir "$folder/root"
+docker export "$container" | tar -x -C "$folder/root" --exclude 'dev/*' --exclude 'proc/*'
+docker rm "$container" >/dev/null
+libraries=$(find "$folder/root/usr/lib" -maxdepth 1 -name '*-linux-gnu*' | head -n 1)
+loader=$(find "$libraries" -maxdepth 1 -name 'ld-linux*' | head -n 1)
+cat >"$folder/agent-bridge" <<WRAPPER
+#!/bin/sh
+exec "$loader" --argv0 agent-bridge --library-path "$libraries\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}" \
+  "$folder/root/usr/local/bin/agent-bridge" "\$@"
+WRAPPER
+chmod +x "$folder/agent-bridge"
+gcc -shared -fPIC -o "$folder/hostname.so" tests/broker/hostname.c
+
+"$folder/agent-bridge" version
+tests/broker/kafka start --fresh --dir "$folder/kafka"
+export AGENT_BRIDGE=$folder/agent-bridge AW_BROKER_DIR=$folder/kafka AW_HOSTNAME_SHIM=$folder/hostname.so
+failed=()
+for test in "${tests[@]}"; do
+  echo "---- $test"
+  .venv/bin/python "tests/broker/$test" </dev/null || failed+=("$test")
+done
+echo
+echo "$((${#tests[@]} - ${#failed[@]})) passed, ${#failed[@]} failed"
+[ ${#failed[@]} -eq 0 ] || printf '  %s\n' "${failed[@]}"
+[ ${#failed[@]} -eq 0 ]
