@@ -86,10 +86,9 @@ int ab_check_facts_init(ab_check_facts_t *facts, const ab_config_t *config)
     if (topics == NULL) {
         return -1;
     }
-    facts->topics = calloc(ab_topics_count(topics), sizeof(*facts->topics));
-    if (facts->topics != NULL) {
-        facts->topic_count = ab_topics_count(topics);
-    }
+    const size_t count = ab_topics_count(topics);
+    facts->topics = calloc(count, sizeof(*facts->topics));
+    facts->topic_count = facts->topics != NULL ? count : 0;
     for (size_t i = 0; i < facts->topic_count; i++) {
         facts->topics[i].topic = ab_topics_get(topics, i);
         facts->topics[i].problem = AB_TOPIC_UNREACHABLE;
@@ -145,7 +144,7 @@ ab_topic_problem_t ab_check_ask_topic(ab_check_facts_t *facts, size_t index, rd_
     topic->problem = AB_TOPIC_UNREACHABLE;
     topic->error = handle == NULL ? rd_kafka_last_error()
                                   : rd_kafka_metadata(probe, 0, handle, &metadata, timeout_ms);
-    if (topic->error == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    if (topic->error == RD_KAFKA_RESP_ERR_NO_ERROR && metadata != NULL) {
         const struct rd_kafka_metadata_topic *found =
             metadata->topic_cnt == 1 ? &metadata->topics[0] : NULL;
         topic->error = found == NULL ? RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC : found->err;
