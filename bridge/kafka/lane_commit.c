@@ -349,8 +349,23 @@ static void learn_refusals(ab_lane_t *lane)
     }
 }
 
+/* A transaction that failed while records were being produced has told nobody why. To begin another
+ * is refused with that reason, and changes nothing. */
+static void learn_denial(ab_lane_t *lane)
+{
+    rd_kafka_error_t *error = rd_kafka_begin_transaction(lane->producer);
+    const rd_kafka_resp_err_t code = rd_kafka_error_code(error);
+    rd_kafka_error_destroy(error);
+    if (ab_error_is_denied(code)) {
+        ab_lane_denied(lane, code);
+    }
+}
+
 void ab_lane_abort(ab_lane_t *lane)
 {
+    if (lane->txn.open && lane->txn.broken && !lane->txn.denied) {
+        learn_denial(lane);
+    }
     lane->aborting = true;
     /* A producer with a fatal error has nothing left to abort: the coordinator does it. */
     if (rd_kafka_fatal_error(lane->producer, NULL, 0) == RD_KAFKA_RESP_ERR_NO_ERROR) {

@@ -15,6 +15,7 @@
 /* No topic has so many. */
 #define PARTITION_REFUSED INT32_MAX
 #define POLL_MS           20
+#define SLICE_MS          500 /* between two looks for a refusal */
 
 typedef struct asking {
     const ab_config_t *config;
@@ -203,30 +204,27 @@ static void answer_source(const asking_t *asking, const char *name, rd_kafka_res
     }
 }
 
-/* Waits for the answer to a commit. What keeps the coordinator from being found comes as an error
- * of the consumer. Returns NULL, with the error, where there is no answer. */
-static rd_kafka_event_t *wait_for_commit(rd_kafka_t *client, rd_kafka_queue_t *queue,
-                                         int timeout_ms, rd_kafka_resp_err_t *ret_error)
+/* Whether the group may be seen: first, because a commit to a coordinator that is refused waits for
+ * most of a minute, and its client cannot be closed before. A refusal comes as an error of the
+ * consumer; librdkafka goes on looking for a coordinator. */
+static rd_kafka_resp_err_t see_group(const asking_t *asking, rd_kafka_t *client, const char *topic)
 {
-    const int64_t until = now_ms() + timeout_ms;
-    *ret_error = RD_KAFKA_RESP_ERR__TIMED_OUT;
-    while (now_ms() < until) {
-        rd_kafka_event_t *event = rd_kafka_queue_poll(queue, POLL_MS);
-        if (event != NULL) {
-            return event;
+    const int64_t until = now_ms() + asking->timeout_ms;
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR__TIMED_OUT;
+    rd_kafka_topic_partition_list_add(list, topic, 0);
+    while (error == RD_KAFKA_RESP_ERR__TIMED_OUT && now_ms() < until) {
+        error = rd_kafka_committed(client, list, SLICE_MS);
+        rd_kafka_message_t *message = rd_kafka_consumer_poll(client, 0);
+        if (message != NULL && message->err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) {
+            error = message->err;
         }
-        rd_kafka_message_t *message = rd_kafka_consumer_poll(client, POLL_MS);
-        if (message == NULL) {
-            continue;
-        }
-        const rd_kafka_resp_err_t error = message->err;
-        rd_kafka_message_destroy(message);
-        if (error == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) {
-            *ret_error = error;
-            return NULL;
+        if (message != NULL) {
+            rd_kafka_message_destroy(message);
         }
     }
-    return NULL;
+    rd_kafka_topic_partition_list_destroy(list);
+    return error;
 }
 
 static void answer_group(const asking_t *asking, unsigned which,
@@ -269,14 +267,16 @@ static int ask_group(const asking_t *asking, unsigned which)
                 ->offset = 0;
         }
     }
-    rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR__NOENT; /* no source is known */
     rd_kafka_event_t *event = NULL;
-    if (offsets->cnt > 0) {
+    rd_kafka_resp_err_t error = offsets->cnt > 0
+                                    ? see_group(asking, client, offsets->elems[0].topic)
+                                    : RD_KAFKA_RESP_ERR__NOENT; /* no source is known */
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
         error = rd_kafka_commit_queue(client, offsets, queue, NULL, NULL);
     }
-    if (offsets->cnt > 0 && error == RD_KAFKA_RESP_ERR_NO_ERROR) {
-        event = wait_for_commit(client, queue, asking->timeout_ms, &error);
-        error = event != NULL ? rd_kafka_event_error(event) : error;
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        event = rd_kafka_queue_poll(queue, asking->timeout_ms);
+        error = event != NULL ? rd_kafka_event_error(event) : RD_KAFKA_RESP_ERR__TIMED_OUT;
     }
     answer_group(asking, which, event != NULL ? rd_kafka_event_topic_partition_list(event) : NULL,
                  error);

@@ -389,7 +389,7 @@ class Secure(RelayCase):
 
     def run_names(self, bridge, right):
         since = bridge.log_size()
-        bridge.start().wait_exit(77, timeout_s=90)
+        bridge.start().wait_exit(77)
         event = self.one_trouble(bridge, since)
         self.assertEqual("not_allowed", event["event"])
         self.assertTrue(right.named_by(event), f"{right}: {event}")
