@@ -246,20 +246,21 @@ class Tour:
         fenced = [e for b in bridges for e in b.events() if e.get("event") == "fenced"]
         page.check(not fenced, "none fenced another", str(fenced[:3]))
         self.end_load()
+        self.account()
         return shared
 
     def kill(self, shared):
         page = self.page
         page.section("One is killed")
-        page.say("`docker kill`, in the middle of the traffic, of a bridge that has a partition. Its open transaction "
-                 "holds up `read_committed` readers of that partition until the broker ends it, after "
-                 f"`transaction_timeout` ({TRANSACTION_TIMEOUT_S}s) and no later. Its partition goes to another bridge "
-                 "once the group has missed it (`session.timeout.ms`, 45 s).")
-        self.start_load(1500, 40)
+        page.say("`docker kill`, of a bridge that has a partition and is busy: its open transaction holds up "
+                 "`read_committed` readers of that partition until the broker ends it, after `transaction_timeout` "
+                 f"({TRANSACTION_TIMEOUT_S}s) and no later. The partition goes to another bridge once the group has "
+                 "missed the dead one (`session.timeout.ms`, 45 s).")
+        page.say("To be sure to hit it in the middle of a transaction, work is piled up before it: it is frozen while "
+                 "2000 rounds are written, and killed when it has just gone on.")
         address, held = next((a, held) for a, held in shared.items() if held)
         victim = next(b for b in self.stack.bridges() if b.address() == address)
         waited = self.kill_and_wait(victim, held[0])
-        page.show(f"docker kill {PROJECT}_bridge_N", "")
         limit = TRANSACTION_TIMEOUT_S + BROKER_LOOKS_EVERY_S + LOOK_S
         page.check(waited <= limit, "readers waited for its open transaction no longer than transaction_timeout "
                    f"(but for the second in which the broker looks, and {LOOK_S} s of measuring)", f"{waited:.1f} s")
@@ -269,35 +270,37 @@ class Tour:
         page.check(not victim.running, "Docker left the killed one dead, as it was told", victim.name)
         others = [b for b in self.stack.bridges() if b.name != victim.name]
         self.undisturbed(others, "the other two did not so much as restart")
-        self.end_load()
         self.account()
         return others
 
     def kill_and_wait(self, victim, partition):
         """Kills it while it has a transaction open, and measures how long that kept readers from what lay
         behind. Keys keep their partition from topic to topic, so nobody else writes to this one."""
-        topic = audit.ROUTED[0]
+        topic, name = audit.ROUTED[0], f"{PROJECT}_bridge_N"
 
         def end(isolation):
             return self.stack.ends(topic, isolation)[partition]
 
         def caught():
-            """Frozen with an open transaction; let go where it had none, or one whose commit the broker has."""
+            """Let go for a moment, and frozen again: with an open transaction, whose commit is not under way?"""
+            run(["docker", "unpause", victim.name])
+            time.sleep(0.3)
             run(["docker", "pause", victim.name])
             stable = end("read_committed")
             if stable < end("read_uncommitted"):
                 time.sleep(1)
-                if end("read_committed") == stable:
-                    return True
-            run(["docker", "unpause", victim.name])
+                return end("read_committed") == stable
             return False
 
-        before = end("read_committed")
-        wait_until("records flow", lambda: end("read_committed") > before, START_S)
+        run(["docker", "pause", victim.name])
+        self.page.show(f"docker pause {name}", "")
+        self.play("run --rm tools traffic 2000")
+        self.rounds += 2000
         wait_until(f"{victim.name} has a transaction open", caught, 60)
         written = end("read_uncommitted")
         run(["docker", "kill", victim.name])
         killed = time.monotonic()
+        self.page.show(f"docker unpause {name}; docker kill {name}", "")
         wait_until("the open transaction has ended", lambda: end("read_committed") >= written, 90, every_s=0.1)
         waited = time.monotonic() - killed
         print(f"readers waited {waited:.1f} s for its open transaction", file=sys.stderr)
