@@ -1,9 +1,11 @@
 #include "agentwire/json.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "agentwire/utf8.h"
+#include "codec/json/number.h"
 
 /** The first buffer taken from an arena, bytes. */
 #define FIRST_CAPACITY 1024u
@@ -12,7 +14,9 @@
 /** Longest decimal uint64, and longest decimal int64 with its sign. */
 #define DIGITS_MAX 20u
 
-_Static_assert(AW_JSON_DEPTH_MAX < 64, "a level is a bit of a uint64_t");
+#define WORD_BITS 64u
+
+_Static_assert(AW_JSON_DEPTH_MAX < 2 * WORD_BITS, "a level is a bit of two words");
 
 static const char hex_digits[] = "0123456789abcdef";
 static const char base64_digits[] =
@@ -112,18 +116,26 @@ static void put_line(aw_json_writer_t *writer)
     }
 }
 
-static uint64_t level_bit(const aw_json_writer_t *writer)
+/** The bit of the level in hand. */
+static bool has_bit(const aw_json_writer_t *writer, const uint64_t words[2])
 {
-    return (uint64_t)1 << writer->depth;
+    return (words[writer->depth / WORD_BITS] >> writer->depth % WORD_BITS & 1) != 0;
+}
+
+static void set_bit(const aw_json_writer_t *writer, uint64_t words[2], bool value)
+{
+    uint64_t bit = (uint64_t)1 << writer->depth % WORD_BITS;
+    uint64_t *word = &words[writer->depth / WORD_BITS];
+    *word = value ? *word | bit : *word & ~bit;
 }
 
 /** The comma and the line before a member or an element. */
 static void put_separator(aw_json_writer_t *writer)
 {
-    if ((writer->has_member & level_bit(writer)) != 0) {
+    if (has_bit(writer, writer->has_member)) {
         put_byte(writer, ',');
     }
-    writer->has_member |= level_bit(writer);
+    set_bit(writer, writer->has_member, true);
     put_line(writer);
 }
 
@@ -134,12 +146,12 @@ static void before_value(aw_json_writer_t *writer)
         writer->after_key = false;
         return;
     }
-    assert((writer->is_object & level_bit(writer)) == 0); /* a member needs its key */
+    assert(!has_bit(writer, writer->is_object)); /* a member needs its key */
     if (writer->depth > 0) {
         put_separator(writer);
     } else {
-        assert((writer->has_member & 1u) == 0); /* a text is one value */
-        writer->has_member |= 1u;
+        assert(!has_bit(writer, writer->has_member)); /* a text is one value */
+        set_bit(writer, writer->has_member, true);
     }
 }
 
@@ -149,19 +161,15 @@ static void open_level(aw_json_writer_t *writer, char bracket, bool object)
     put_byte(writer, bracket);
     assert(writer->depth < AW_JSON_DEPTH_MAX);
     writer->depth++;
-    writer->has_member &= ~level_bit(writer);
-    if (object) {
-        writer->is_object |= level_bit(writer);
-    } else {
-        writer->is_object &= ~level_bit(writer);
-    }
+    set_bit(writer, writer->has_member, false);
+    set_bit(writer, writer->is_object, object);
 }
 
 static void close_level(aw_json_writer_t *writer, char bracket, bool object)
 {
     assert(writer->depth > 0 && !writer->after_key);
-    assert(((writer->is_object & level_bit(writer)) != 0) == object);
-    bool has_member = (writer->has_member & level_bit(writer)) != 0;
+    assert(has_bit(writer, writer->is_object) == object);
+    bool has_member = has_bit(writer, writer->has_member);
     writer->depth--;
     if (has_member) {
         put_line(writer);
@@ -224,7 +232,7 @@ static void put_string(aw_json_writer_t *writer, aw_span_t text)
 
 void aw_json_key(aw_json_writer_t *writer, aw_span_t key)
 {
-    assert((writer->is_object & level_bit(writer)) != 0 && !writer->after_key);
+    assert(has_bit(writer, writer->is_object) && !writer->after_key);
     put_separator(writer);
     put_string(writer, key);
     put(writer, ": ", writer->style == AW_JSON_INDENTED ? 2 : 1);
@@ -281,6 +289,18 @@ void aw_json_uint64(aw_json_writer_t *writer, uint64_t value)
     size_t at = digits_of(value, text);
     before_value(writer);
     put(writer, text + at, DIGITS_MAX - at);
+}
+
+void aw_json_double(aw_json_writer_t *writer, double value, aw_json_numbers_t layout)
+{
+    char text[AW__DOUBLE_TEXT_MAX];
+    if (!isfinite(value)) {
+        writer->status = writer->status == AW_OK ? AW_STATUS_INVALID_ARGUMENT : writer->status;
+        value = 0;
+    }
+    size_t size = aw__double_text(value, layout, text);
+    before_value(writer);
+    put(writer, text, size);
 }
 
 void aw_json_int64_string(aw_json_writer_t *writer, int64_t value)
@@ -358,7 +378,7 @@ void aw_json_hex(aw_json_writer_t *writer, aw_span_t bytes)
 
 int aw_json_finish(const aw_json_writer_t *writer, aw_span_t *ret_text)
 {
-    assert(writer->depth == 0 && (writer->has_member & 1u) != 0);
+    assert(writer->depth == 0 && (writer->has_member[0] & 1u) != 0);
     if (writer->status != AW_OK) {
         return writer->status;
     }

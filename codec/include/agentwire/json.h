@@ -6,14 +6,23 @@
 #include "agentwire/span.h"
 #include "agentwire/status.h"
 
-/** Deepest nesting of objects and arrays one writer keeps; the schema needs 5. */
-#define AW_JSON_DEPTH_MAX 32u
+/** Deepest nesting of objects and arrays one writer keeps: as deep as tea-protocol reads. */
+#define AW_JSON_DEPTH_MAX 127u
 
 /** How the text is laid out. Both are what Python's json.dumps(…, ensure_ascii=False) prints. */
 typedef enum aw_json_style {
     AW_JSON_COMPACT, /* separators=(",", ":"): no blank anywhere */
     AW_JSON_INDENTED /* indent=2: a member a line, ": " behind keys, {} and [] when empty */
 } aw_json_style_t;
+
+/** How a double is laid out. The digits are always the shortest that read back as the same double;
+ *  they differ in where the exponent begins and in how a whole number looks. */
+typedef enum aw_json_numbers {
+    AW_JSON_NUMBERS_TEA,        /* tea-protocol 1.0: 100.0 1e16 0.00001 1e-6 -0.0 */
+    AW_JSON_NUMBERS_ECMASCRIPT, /* Number::toString: 100 10000000000000000 0.00001 0.000001 1e-7 0
+                                 */
+    AW_JSON_NUMBERS_PYTHON      /* repr: 100.0 1e+16 1e-05 1e-06 -0.0 */
+} aw_json_numbers_t;
 
 /** Writes one JSON text, call by call, into a buffer of the caller or one that grows in an arena.
  *
@@ -31,9 +40,9 @@ typedef struct aw_json_writer {
     uint8_t *data;
     size_t size;
     size_t capacity;
-    aw_arena_t *arena;   /* NULL: the buffer is the caller's and does not grow */
-    uint64_t has_member; /* bit n: level n holds a member already */
-    uint64_t is_object;  /* bit n: level n is an object */
+    aw_arena_t *arena;      /* NULL: the buffer is the caller's and does not grow */
+    uint64_t has_member[2]; /* bit n: level n holds a member already */
+    uint64_t is_object[2];  /* bit n: level n is an object */
     unsigned depth;
     aw_json_style_t style;
     bool after_key;
@@ -70,6 +79,10 @@ void aw_json_text(aw_json_writer_t *writer, const char *text);
 void aw_json_int64(aw_json_writer_t *writer, int64_t value);
 void aw_json_uint64(aw_json_writer_t *writer, uint64_t value);
 
+/** A double in one of the layouts, as short as it can be. Not finite: AW_STATUS_INVALID_ARGUMENT.
+ */
+void aw_json_double(aw_json_writer_t *writer, double value, aw_json_numbers_t layout);
+
 /** An int64 as proto3 JSON writes it: a string of decimal digits. */
 void aw_json_int64_string(aw_json_writer_t *writer, int64_t value);
 
@@ -101,7 +114,8 @@ void aw_json_message_members(aw_json_writer_t *writer, const aw_message_t *messa
  *
  * ret_text borrows from the buffer or the arena and is written on success only; no NUL follows it.
  * Returns AW_OK, AW_STATUS_LIMIT_SIZE (the caller's buffer is full, or the text passes SIZE_MAX),
- * AW_STATUS_LIMIT_DECODE_BYTES or AW_STATUS_NO_MEMORY (from the arena), AW_STATUS_INVALID_UTF8.
+ * AW_STATUS_LIMIT_DECODE_BYTES or AW_STATUS_NO_MEMORY (from the arena), AW_STATUS_INVALID_UTF8,
+ * AW_STATUS_INVALID_ARGUMENT (a double that is not finite).
  */
 AW_CHECKED int aw_json_finish(const aw_json_writer_t *writer, aw_span_t *ret_text);
 

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -241,6 +242,31 @@ static void test_writer_deepest_nesting_is_written(void **state)
     expect_text(&writer, expected);
 }
 
+static void test_writer_doubles_stand_in_the_layout_asked_for(void **state)
+{
+    (void)state;
+    aw_json_writer_t writer = start(AW_JSON_COMPACT);
+    aw_json_array_open(&writer);
+    aw_json_double(&writer, 1e16, AW_JSON_NUMBERS_TEA);
+    aw_json_double(&writer, 1e16, AW_JSON_NUMBERS_ECMASCRIPT);
+    aw_json_double(&writer, 1e16, AW_JSON_NUMBERS_PYTHON);
+    aw_json_array_close(&writer);
+    expect_text(&writer, "[1e16,10000000000000000,1e+16]");
+}
+
+static void test_writer_double_that_is_not_finite_fails_and_keeps_the_output(void **state)
+{
+    (void)state;
+    static const double values[] = {(double)INFINITY, -(double)INFINITY, (double)NAN};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        aw_span_t text = aw_span_text_view("poison");
+        aw_json_writer_t writer = start(AW_JSON_COMPACT);
+        aw_json_double(&writer, values[i], AW_JSON_NUMBERS_TEA);
+        assert_int_equal(aw_json_finish(&writer, &text), AW_STATUS_INVALID_ARGUMENT);
+        assert_string_equal((const char *)text.data, "poison");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +283,8 @@ int main(void)
         cmocka_unit_test(test_writer_arena_buffer_grows_with_the_text),
         cmocka_unit_test(test_writer_arena_limit_is_reported),
         cmocka_unit_test(test_writer_deepest_nesting_is_written),
+        cmocka_unit_test(test_writer_doubles_stand_in_the_layout_asked_for),
+        cmocka_unit_test(test_writer_double_that_is_not_finite_fails_and_keeps_the_output),
     };
     return cmocka_run_group_tests_name("json_writer", tests, NULL, NULL);
 }

@@ -1,0 +1,23 @@
+/* Reads doubles as 16 hex digits of their bits, a line each, and prints what the writer makes of
+ * each in the three layouts. json_number_test.py compares that with Python's repr. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "codec/json/number.h"
+
+int main(void)
+{
+    uint64_t bits;
+    while (scanf("%" SCNx64, &bits) == 1) {
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        for (int layout = AW_JSON_NUMBERS_TEA; layout <= AW_JSON_NUMBERS_PYTHON; layout++) {
+            char text[AW__DOUBLE_TEXT_MAX];
+            size_t size = aw__double_text(value, (aw_json_numbers_t)layout, text);
+            printf("%.*s%c", (int)size, text, layout == AW_JSON_NUMBERS_PYTHON ? '\n' : ' ');
+        }
+    }
+    return 0;
+}
