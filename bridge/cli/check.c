@@ -1,23 +1,16 @@
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "bridge/cli/check_print.h"
 #include "bridge/cli/cli.h"
-#include "bridge/config/config.h"
-#include "bridge/kafka/properties.h"
+#include "bridge/cli/select.h"
 #include "bridge/kafka/relay.h"
-
-/** How long a broker is waited for unless --timeout says otherwise, and the limits of that. */
-#define CHECK_TIMEOUT_MS     10000u
-#define CHECK_TIMEOUT_MIN_MS 100u
-#define CHECK_TIMEOUT_MAX_MS 600000u
 
 typedef struct check_options {
     const char *file;
     bool json;
-    unsigned timeout_ms;
+    int timeout_ms;
 } check_options_t;
 
 static int exit_code_of(const ab_check_report_t *report)
@@ -36,7 +29,7 @@ static int exit_code_of(const ab_check_report_t *report)
 
 static int check_config(const ab_config_t *config, const check_options_t *options)
 {
-    ab_check_report_t *report = ab_check_run(config, (int)options->timeout_ms);
+    ab_check_report_t *report = ab_check_run(config, options->timeout_ms);
     int code = AB_CLI_FATAL;
 
     if (report == NULL || report->incomplete) {
@@ -63,7 +56,6 @@ static int read_options(int argc, char **argv, check_options_t *ret_options)
                                             {"json", no_argument, NULL, 'j'},
                                             {"timeout", required_argument, NULL, 't'},
                                             {NULL, 0, NULL, 0}};
-    uint64_t timeout_ms = CHECK_TIMEOUT_MS;
     int option;
 
     while ((option = getopt_long(argc, argv, ":c:", options, NULL)) != -1) {
@@ -73,49 +65,31 @@ static int read_options(int argc, char **argv, check_options_t *ret_options)
             ret_options->json = true;
         } else if (option != 't') {
             return ab_cli_option_error(&ab_verb_check, argv, option);
-        } else if (!ab_duration_parse(optarg, &timeout_ms) || timeout_ms < CHECK_TIMEOUT_MIN_MS ||
-                   timeout_ms > CHECK_TIMEOUT_MAX_MS) {
-            return ab_cli_usage_error(
-                &ab_verb_check, "--timeout takes 100ms to 10m, such as 10s: found '%s'", optarg);
+        } else if (ab_select_timeout(&ab_verb_check, optarg, &ret_options->timeout_ms) != 0) {
+            return AB_CLI_USAGE;
         }
     }
     if (optind < argc) {
         return ab_cli_usage_error(
             &ab_verb_check, "takes no argument: '%s'; -c FILE names the config", argv[optind]);
     }
-    ret_options->timeout_ms = (unsigned)timeout_ms;
     return AB_CLI_OK;
 }
 
 static int check_run(int argc, char **argv)
 {
-    check_options_t options = {0};
+    check_options_t options = {.timeout_ms = AB_SELECT_TIMEOUT_MS};
     int code = read_options(argc, argv, &options);
-    ab_findings_t *findings;
     ab_config_t *config;
-    const char *path;
 
     if (code != AB_CLI_OK) {
         return code;
     }
-    findings = calloc(1, sizeof(*findings));
-    if (findings == NULL) {
-        (void)fputs("agent-bridge check: memory ran out\n", stderr);
-        return AB_CLI_FATAL;
-    }
-    path = ab_config_path_view(options.file);
-    config = ab_config_load(path, ab_kafka_check_properties, findings);
-    if (config == NULL) {
-        ab_findings_print(findings, path, stderr);
-        (void)fputs("agent-bridge check: the configuration is refused, nobody was asked. Mend what "
-                    "is named above; 'agent-bridge lint' checks it without a broker.\n",
-                    stderr);
-        code = AB_CLI_CONFIG;
-    } else {
+    config = ab_select_config(&ab_verb_check, options.file, &code);
+    if (config != NULL) {
         code = check_config(config, &options);
     }
     ab_config_free(config);
-    free(findings);
     return code;
 }
 

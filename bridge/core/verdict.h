@@ -37,6 +37,9 @@ typedef struct ab_verdict {
  *  not parse. A future variant with a topic of its own goes through the checks like any other. */
 void ab_verdict_of(const ab_record_t *record, const ab_policy_t *policy, ab_verdict_t *ret_verdict);
 
+/** The text of a record that cannot be forwarded as it came. Frozen like the reasons' meanings. */
+#define AB_TEXT_HEADERS_UNREADABLE "the record's headers cannot be read: over 100,000, or damaged"
+
 /** Turns the verdict on a record that an output refused into produce_rejected. text says why,
  *  comes from a closed set, is cut to AW_ERROR_TEXT_MAX, and may be NULL. */
 void ab_verdict_reject(ab_verdict_t *verdict, const char *text);

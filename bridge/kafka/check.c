@@ -86,32 +86,6 @@ void ab_check_free(ab_check_report_t *report)
 
 /* ---- the probe ---- */
 
-static void on_log(const rd_kafka_t *rk, int level, const char *facility, const char *line)
-{
-    (void)level;
-    ab_link_hear(rd_kafka_opaque(rk), facility, line); /* the rows say what came of it */
-}
-
-static void on_error(rd_kafka_t *rk, int err, const char *reason, void *opaque)
-{
-    (void)rk;
-    (void)ab_link_note(opaque, err, reason);
-}
-
-static int on_certificate(rd_kafka_t *rk, const char *broker, int32_t broker_id, int *x509_error,
-                          int depth, const char *der, size_t size, char *ret_text, size_t room,
-                          void *opaque)
-{
-    (void)rk;
-    (void)broker_id;
-    (void)depth;
-    (void)der;
-    (void)size;
-    (void)ret_text;
-    (void)room;
-    return ab_link_certificate(opaque, broker, *x509_error);
-}
-
 static rd_kafka_t *make_probe(const ab_config_t *config, ab_link_t *link)
 {
     char text[AB_HANDLE_TEXT_MAX];
@@ -121,10 +95,7 @@ static rd_kafka_t *make_probe(const ab_config_t *config, ab_link_t *link)
     if (conf == NULL) {
         return NULL;
     }
-    rd_kafka_conf_set_opaque(conf, link);
-    rd_kafka_conf_set_log_cb(conf, on_log);
-    rd_kafka_conf_set_error_cb(conf, on_error);
-    ab_link_watch_certificates(link, conf, on_certificate);
+    ab_link_attach(link, conf); /* the rows say what came of it */
     rd_kafka_t *probe = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text, sizeof(text));
     if (probe == NULL) {
         rd_kafka_conf_destroy(conf);

@@ -7,18 +7,12 @@
 #include "bridge/core/record.h"
 
 /** A plain Kafka client: writes records as they are, reads topics whole. It shares no code with the
- *  lanes, so that the demo and the tests do not check the relay with its own hands. One thread. */
+ *  lanes, so that the demo and the tests do not check the relay with its own hands. One thread. Of
+ *  its records hops and headers_unreadable are neither written nor read. */
 typedef struct ab_client ab_client_t;
 
 /** Longest text that says why something failed here, NUL included. */
 #define AB_CLIENT_TEXT_MAX 256u
-
-/** A whole record: what the verdict sees, and the headers. */
-typedef struct ab_full_record {
-    ab_record_t record; /* hops is neither written nor read */
-    const ab_header_t *headers;
-    size_t header_count;
-} ab_full_record_t;
 
 /** Records that were read, and the memory they live in. */
 typedef struct ab_records ab_records_t;

@@ -117,7 +117,10 @@ static int set_consumer(rd_kafka_conf_t *conf, const ab_config_t *config,
         set_one(conf, "fetch.queue.backoff.ms", "10", ret_text) != 0) {
         return -1;
     }
-    if (!config->instance_set) {
+    if (spec->uncommitted && set_one(conf, "isolation.level", "read_uncommitted", ret_text) != 0) {
+        return -1;
+    }
+    if (!config->instance_set || spec->role != AB_ROLE_CONSUMER) {
         return 0;
     }
     char member[512];
@@ -144,9 +147,10 @@ static int set_producer(rd_kafka_conf_t *conf, const ab_config_t *config,
 }
 
 /* What the library may prefetch is part of the lane's memory. */
-static long long prefetch_kbytes(const ab_config_t *config)
+static long long prefetch_kbytes(const ab_config_t *config, const ab_handle_spec_t *spec)
 {
-    const uint64_t kbytes = config->memory_per_lane_bytes / 1024;
+    const uint64_t kbytes =
+        (spec->prefetch_bytes > 0 ? spec->prefetch_bytes : config->memory_per_lane_bytes) / 1024;
     return kbytes > PREFETCH_MAX_KBYTES ? PREFETCH_MAX_KBYTES
                                         : (kbytes == 0 ? 1 : (long long)kbytes);
 }
@@ -155,14 +159,15 @@ static int set_role(rd_kafka_conf_t *conf, const ab_config_t *config, const ab_h
                     char *ret_text, const ab_property_t **ret_property)
 {
     char client[640];
-    static const char *const roles[] = {"probe", "consumer", "producer"};
+    static const char *const roles[] = {"probe", "consumer", "producer", "reader"};
+    const bool consumes = spec->role == AB_ROLE_CONSUMER || spec->role == AB_ROLE_READER;
     snprintf(client, sizeof(client), "agent-bridge.%s.%u", roles[spec->role], spec->lane);
     if (set_one(conf, "client.id", client, ret_text) != 0) {
         return -1;
     }
-    if (spec->role == AB_ROLE_CONSUMER &&
-        (SET_LIST(conf, preset_of_consumer, ret_text) != 0 ||
-         set_number(conf, "queued.max.messages.kbytes", prefetch_kbytes(config), ret_text) != 0)) {
+    if (consumes && (SET_LIST(conf, preset_of_consumer, ret_text) != 0 ||
+                     set_number(conf, "queued.max.messages.kbytes", prefetch_kbytes(config, spec),
+                                ret_text) != 0)) {
         return -1;
     }
     if (spec->role == AB_ROLE_PRODUCER && SET_LIST(conf, preset_of_producer, ret_text) != 0) {
@@ -177,7 +182,7 @@ static int set_role(rd_kafka_conf_t *conf, const ab_config_t *config, const ab_h
                    ? -1
                    : 0;
     }
-    if (spec->role == AB_ROLE_CONSUMER) {
+    if (consumes) {
         return set_properties(conf, &config->consumer, ret_text, ret_property) != 0 ||
                        set_consumer(conf, config, spec, ret_text) != 0
                    ? -1

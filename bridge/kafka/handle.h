@@ -6,8 +6,13 @@
 #include "bridge/config/config.h"
 
 /** The clients a process has: one probe, and per lane one consumer and one transactional producer.
- */
-typedef enum ab_role { AB_ROLE_PROBE, AB_ROLE_CONSUMER, AB_ROLE_PRODUCER } ab_role_t;
+ *  The verbs that look at topics have readers: consumers that are in no group. */
+typedef enum ab_role {
+    AB_ROLE_PROBE,
+    AB_ROLE_CONSUMER,
+    AB_ROLE_PRODUCER,
+    AB_ROLE_READER
+} ab_role_t;
 
 /** What a client needs beyond the config. */
 typedef struct ab_handle_spec {
@@ -15,6 +20,8 @@ typedef struct ab_handle_spec {
     unsigned lane;
     int32_t message_max_bytes; /* producer: the largest of the outputs' limits */
     int32_t batch_bytes;       /* producer: the smallest of them */
+    uint64_t prefetch_bytes;   /* reader: bound of what is fetched ahead; 0: memory.per_lane */
+    bool uncommitted;          /* reader: sees records of open and aborted transactions */
 } ab_handle_spec_t;
 
 /** Longest text of a handle error, NUL included. */

@@ -220,7 +220,10 @@ static rd_kafka_t *make_handle(ab_lane_t *lane, ab_role_t role, rd_kafka_type_t 
 {
     char text[AB_HANDLE_TEXT_MAX];
     const ab_property_t *property;
-    const ab_handle_spec_t spec = {role, lane->index, lane->largest_limit, lane->smallest_limit};
+    const ab_handle_spec_t spec = {.role = role,
+                                   .lane = lane->index,
+                                   .message_max_bytes = lane->largest_limit,
+                                   .batch_bytes = lane->smallest_limit};
     rd_kafka_t *handle = NULL;
     rd_kafka_conf_t *conf = ab_handle_conf_new(lane->config, &spec, text, &property);
     if (conf != NULL) {

@@ -3,52 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bridge/core/dead_letter.h"
+#include "bridge/kafka/message.h"
 
 /* Longest wait for a record: how soon a stop is seen. */
 #define POLL_MAX_MS 50
 /* The producer's reports are served after so many records at the latest. */
 #define SERVE_EVERY 64u
-
-static ab_timestamp_type_t timestamp_type_of(rd_kafka_timestamp_type_t type)
-{
-    switch (type) {
-    case RD_KAFKA_TIMESTAMP_CREATE_TIME:
-        return AB_TIMESTAMP_CREATE;
-    case RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME:
-        return AB_TIMESTAMP_APPEND;
-    default:
-        return AB_TIMESTAMP_NONE;
-    }
-}
-
-/* librdkafka gives an empty key a pointer and a missing one NULL; so do our spans. */
-static void view_record(ab_lane_t *lane, const rd_kafka_message_t *message, const char *topic,
-                        ab_record_t *ret_record)
-{
-    rd_kafka_timestamp_type_t type;
-    const int64_t timestamp = rd_kafka_message_timestamp(message, &type);
-    *ret_record = (ab_record_t){
-        .topic = topic,
-        .partition = message->partition,
-        .offset = message->offset,
-        .timestamp_type = timestamp_type_of(type),
-        .key = aw_span_view(message->key, message->key_len),
-        .value = aw_span_view(message->payload, message->len),
-    };
-    if (ret_record->timestamp_type != AB_TIMESTAMP_NONE) {
-        ret_record->timestamp_ms = timestamp;
-    }
-    rd_kafka_headers_t *headers = NULL;
-    const rd_kafka_resp_err_t err = rd_kafka_message_headers(message, &headers);
-    const void *value;
-    size_t size;
-    lane->headers_unreadable = err != RD_KAFKA_RESP_ERR_NO_ERROR && err != RD_KAFKA_RESP_ERR__NOENT;
-    if (headers != NULL && rd_kafka_header_get_last(headers, AB_HEADER_HOPS, &value, &size) ==
-                               RD_KAFKA_RESP_ERR_NO_ERROR) {
-        ret_record->hops = ab_hops_parse(aw_span_view(value, size));
-    }
-}
 
 static void decide(ab_lane_t *lane, const ab_record_t *record, int source,
                    ab_verdict_t *ret_verdict)
@@ -56,8 +16,7 @@ static void decide(ab_lane_t *lane, const ab_record_t *record, int source,
     ab_verdict_of(record, &lane->config->sources[source].policy, ret_verdict);
     if (lane->headers_unreadable && ret_verdict->outcome == AB_OUTCOME_ROUTED) {
         /* It cannot be forwarded as it came. */
-        ab_verdict_reject(ret_verdict,
-                          "the record's headers cannot be read: over 100,000, or damaged");
+        ab_verdict_reject(ret_verdict, AB_TEXT_HEADERS_UNREADABLE);
     }
 }
 
@@ -67,7 +26,8 @@ static void take_record(ab_lane_t *lane, rd_kafka_message_t *message, int source
 {
     ab_record_t record;
     ab_verdict_t verdict;
-    view_record(lane, message, lane->config->sources[source].policy.topic, &record);
+    lane->headers_unreadable =
+        !ab_message_view(message, lane->config->sources[source].policy.topic, &record);
     const ab_poison_entry_t *entry =
         ab_poison_find(&lane->poison, source, record.partition, record.offset);
     const bool suspect = entry != NULL && entry->suspect;

@@ -316,3 +316,37 @@ ab_level_t ab_link_log_level(int level, const char *facility)
     }
     return level <= 4 ? AB_LEVEL_WARNING : AB_LEVEL_DEBUG;
 }
+
+static void on_log(const rd_kafka_t *rk, int level, const char *facility, const char *line)
+{
+    (void)level;
+    ab_link_hear(rd_kafka_opaque(rk), facility, line);
+}
+
+static void on_error(rd_kafka_t *rk, int err, const char *reason, void *opaque)
+{
+    (void)rk;
+    (void)ab_link_note(opaque, err, reason);
+}
+
+static int on_certificate(rd_kafka_t *rk, const char *broker, int32_t broker_id, int *x509_error,
+                          int depth, const char *der, size_t size, char *ret_text, size_t room,
+                          void *opaque)
+{
+    (void)rk;
+    (void)broker_id;
+    (void)depth;
+    (void)der;
+    (void)size;
+    (void)ret_text;
+    (void)room;
+    return ab_link_certificate(opaque, broker, *x509_error);
+}
+
+void ab_link_attach(ab_link_t *link, rd_kafka_conf_t *conf)
+{
+    rd_kafka_conf_set_opaque(conf, link);
+    rd_kafka_conf_set_log_cb(conf, on_log);
+    rd_kafka_conf_set_error_cb(conf, on_error);
+    ab_link_watch_certificates(link, conf, on_certificate);
+}

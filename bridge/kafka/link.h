@@ -49,6 +49,10 @@ void ab_link_watch_certificates(const ab_link_t *link, rd_kafka_conf_t *conf,
                                                 const char *der, size_t size, char *ret_text,
                                                 size_t room, void *opaque));
 
+/** Makes the link the opaque of a client's configuration and all its callbacks, for clients that
+ *  have nothing else to hear. */
+void ab_link_attach(ab_link_t *link, rd_kafka_conf_t *conf);
+
 /** A broker's certificate was looked at. Returns 1 when it holds, 0 when OpenSSL refuses it. */
 int ab_link_certificate(ab_link_t *link, const char *broker, int x509_error);
 

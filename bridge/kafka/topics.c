@@ -134,27 +134,30 @@ static ab_topic_problem_t problem_of(rd_kafka_resp_err_t err)
     return ab_error_is_denied(err) ? AB_TOPIC_DENIED : AB_TOPIC_UNREACHABLE;
 }
 
-ab_topic_problem_t ab_topics_refresh_one(ab_topics_t *topics, size_t index, rd_kafka_t *probe,
-                                         int timeout_ms, char *ret_text, size_t room)
+ab_topic_problem_t ab_topic_ask(rd_kafka_t *client, const char *name, int timeout_ms,
+                                int32_t *ret_partitions, int32_t *ret_broker, char *ret_text,
+                                size_t room)
 {
     ab_topic_problem_t problem = AB_TOPIC_OK;
     const struct rd_kafka_metadata *metadata = NULL;
-    rd_kafka_topic_t *handle = rd_kafka_topic_new(probe, topics->items[index].name, NULL);
+    rd_kafka_topic_t *handle = rd_kafka_topic_new(client, name, NULL);
     if (handle == NULL) {
         snprintf(ret_text, room, "%s", rd_kafka_err2str(rd_kafka_last_error()));
         return AB_TOPIC_UNREACHABLE;
     }
-    rd_kafka_resp_err_t err = rd_kafka_metadata(probe, 0, handle, &metadata, timeout_ms);
+    rd_kafka_resp_err_t err = rd_kafka_metadata(client, 0, handle, &metadata, timeout_ms);
     if (err == RD_KAFKA_RESP_ERR_NO_ERROR) {
-        topics->answered_by = metadata->orig_broker_id;
         const struct rd_kafka_metadata_topic *found =
             metadata->topic_cnt == 1 ? &metadata->topics[0] : NULL;
+        if (ret_broker != NULL) {
+            *ret_broker = metadata->orig_broker_id;
+        }
         err = found == NULL ? RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC : found->err;
         if (err == RD_KAFKA_RESP_ERR_NO_ERROR && found->partition_cnt <= 0) {
             err = RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
         }
         if (err == RD_KAFKA_RESP_ERR_NO_ERROR) {
-            learn(topics, &topics->items[index].partitions, found->partition_cnt);
+            *ret_partitions = found->partition_cnt;
         }
         rd_kafka_metadata_destroy(metadata);
     }
@@ -163,6 +166,19 @@ ab_topic_problem_t ab_topics_refresh_one(ab_topics_t *topics, size_t index, rd_k
         snprintf(ret_text, room, "%s", rd_kafka_err2str(err));
     }
     rd_kafka_topic_destroy(handle);
+    return problem;
+}
+
+ab_topic_problem_t ab_topics_refresh_one(ab_topics_t *topics, size_t index, rd_kafka_t *probe,
+                                         int timeout_ms, char *ret_text, size_t room)
+{
+    int32_t partitions = 0;
+    const ab_topic_problem_t problem =
+        ab_topic_ask(probe, topics->items[index].name, timeout_ms, &partitions,
+                     &topics->answered_by, ret_text, room);
+    if (problem == AB_TOPIC_OK) {
+        learn(topics, &topics->items[index].partitions, partitions);
+    }
     return problem;
 }
 

@@ -26,6 +26,13 @@ typedef enum ab_topic_problem {
     AB_TOPIC_UNREACHABLE
 } ab_topic_problem_t;
 
+/** Asks the brokers for the partition count of any topic; never creates it. *ret_partitions is
+ *  written on OK, ret_text with why not otherwise; *ret_broker, where not NULL, whenever a broker
+ *  answered. */
+ab_topic_problem_t ab_topic_ask(rd_kafka_t *client, const char *name, int timeout_ms,
+                                int32_t *ret_partitions, int32_t *ret_broker, char *ret_text,
+                                size_t room);
+
 /** The topics of a configuration, shared by the lanes; every access copies under a lock. */
 typedef struct ab_topics ab_topics_t;
 

@@ -51,7 +51,8 @@ static void test_producer_identity_and_limits_are_the_bridges(void **state)
 {
     (void)state;
     const ab_config_t config = a_config();
-    const ab_handle_spec_t spec = {AB_ROLE_PRODUCER, 3, 2000000, 200000};
+    const ab_handle_spec_t spec = {
+        .role = AB_ROLE_PRODUCER, .lane = 3, .message_max_bytes = 2000000, .batch_bytes = 200000};
     char text[AB_HANDLE_TEXT_MAX] = "";
     const ab_property_t *property;
     rd_kafka_conf_t *conf = ab_handle_conf_new(&config, &spec, text, &property);
@@ -72,12 +73,14 @@ static void test_producer_limits_outside_librdkafkas_range_are_clamped(void **st
     const ab_config_t config = a_config();
     char text[AB_HANDLE_TEXT_MAX] = "";
     const ab_property_t *property;
-    const ab_handle_spec_t low = {AB_ROLE_PRODUCER, 0, 1, 1};
+    const ab_handle_spec_t low = {
+        .role = AB_ROLE_PRODUCER, .message_max_bytes = 1, .batch_bytes = 1};
     rd_kafka_conf_t *conf = ab_handle_conf_new(&config, &low, text, &property);
     assert_non_null(conf);
     assert_property(conf, "message.max.bytes", "1000");
     rd_kafka_conf_destroy(conf);
-    const ab_handle_spec_t high = {AB_ROLE_PRODUCER, 0, INT32_MAX, INT32_MAX};
+    const ab_handle_spec_t high = {
+        .role = AB_ROLE_PRODUCER, .message_max_bytes = INT32_MAX, .batch_bytes = INT32_MAX};
     conf = ab_handle_conf_new(&config, &high, text, &property);
     assert_non_null(conf);
     assert_property(conf, "message.max.bytes", "1000000000");
@@ -88,7 +91,7 @@ static void test_consumer_never_trusts_the_librarys_offsets(void **state)
 {
     (void)state;
     ab_config_t config = a_config();
-    const ab_handle_spec_t spec = {AB_ROLE_CONSUMER, 1, 0, 0};
+    const ab_handle_spec_t spec = {.role = AB_ROLE_CONSUMER, .lane = 1};
     char text[AB_HANDLE_TEXT_MAX] = "";
     const ab_property_t *property;
     rd_kafka_conf_t *conf = ab_handle_conf_new(&config, &spec, text, &property);
@@ -116,7 +119,8 @@ static void test_refused_value_is_named_and_never_repeated(void **state)
     (void)state;
     ab_config_t config = a_config();
     config.producer = (ab_properties_t){bad_items, 1};
-    const ab_handle_spec_t spec = {AB_ROLE_PRODUCER, 0, 1000000, 1000000};
+    const ab_handle_spec_t spec = {
+        .role = AB_ROLE_PRODUCER, .message_max_bytes = 1000000, .batch_bytes = 1000000};
     char text[AB_HANDLE_TEXT_MAX] = "";
     const ab_property_t *property = NULL;
     assert_null(ab_handle_conf_new(&config, &spec, text, &property));
@@ -165,12 +169,37 @@ static void test_check_good_properties_and_a_missing_ca_file(void **state)
     free(findings);
 }
 
+static void test_reader_is_in_no_group_and_bounded(void **state)
+{
+    (void)state;
+    ab_config_t config = a_config();
+    config.instance_set = true;
+    ab_handle_spec_t spec = {.role = AB_ROLE_READER, .prefetch_bytes = 4u << 20};
+    char text[AB_HANDLE_TEXT_MAX] = "";
+    const ab_property_t *property;
+    for (int uncommitted = 0; uncommitted < 2; uncommitted++) {
+        spec.uncommitted = uncommitted == 1;
+        rd_kafka_conf_t *conf = ab_handle_conf_new(&config, &spec, text, &property);
+        assert_non_null(conf);
+        char member[64];
+        size_t size = sizeof(member);
+        assert_int_equal(rd_kafka_conf_get(conf, "group.instance.id", member, &size),
+                         RD_KAFKA_CONF_UNKNOWN);
+        assert_property(conf, "isolation.level",
+                        uncommitted ? "read_uncommitted" : "read_committed");
+        assert_property(conf, "queued.max.messages.kbytes", "4096");
+        assert_property(conf, "enable.auto.commit", "false");
+        rd_kafka_conf_destroy(conf);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_producer_identity_and_limits_are_the_bridges),
         cmocka_unit_test(test_producer_limits_outside_librdkafkas_range_are_clamped),
         cmocka_unit_test(test_consumer_never_trusts_the_librarys_offsets),
+        cmocka_unit_test(test_reader_is_in_no_group_and_bounded),
         cmocka_unit_test(test_refused_value_is_named_and_never_repeated),
         cmocka_unit_test(test_check_each_mistake_has_its_line_and_no_value),
         cmocka_unit_test(test_check_good_properties_and_a_missing_ca_file),
