@@ -30,4 +30,7 @@
 /** Message indexes that a schema-registry header may list. */
 #define AW__FRAMING_INDEXES_MAX 8u
 
+/** Largest JSON text, bytes: offsets in it are kept in 32 bits. */
+#define AW__JSON_TEXT_MAX ((size_t)INT32_MAX - 1)
+
 #endif

@@ -22,8 +22,12 @@
     X(INVALID_UTF8, -106, "invalid_utf8", "a string field holds ill-formed UTF-8")                 \
     X(FRAMED_PAYLOAD, -107, "framed_payload",                                                      \
       "the bytes are an envelope behind a schema-registry header")                                 \
+    X(MALFORMED_JSON, -108, "malformed_json", "the text is not JSON")                              \
+    X(DUPLICATE_KEY, -109, "duplicate_key", "an object holds a key twice")                         \
     X(LIMIT_DECODE_BYTES, -201, "limit_decode_bytes", "decoding needs more memory than allowed")   \
     X(LIMIT_SIZE, -202, "limit_size", "the input is larger than 2^31-2 bytes")                     \
+    X(LIMIT_DEPTH, -203, "limit_depth", "objects and arrays are nested deeper than allowed")       \
+    X(LIMIT_COUNT, -204, "limit_count", "there are more values than allowed")                      \
     X(NO_MEMORY, -301, "no_memory", "memory could not be allocated")
 
 /** The statuses as AW_OK, AW_ERR_… constants. */
