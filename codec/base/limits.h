@@ -30,4 +30,10 @@
 /** Message indexes that a schema-registry header may list. */
 #define AW__FRAMING_INDEXES_MAX 8u
 
+/** Keys of a keyring, and bytes of its text, of a key's id and of a key. */
+#define AW__KEYRING_KEYS_MAX 1024u
+#define AW__KEYRING_TEXT_MAX ((size_t)1024 * 1024)
+#define AW__KEY_ID_MAX       ((size_t)256)
+#define AW__KEY_MAX          ((size_t)1024)
+
 #endif
