@@ -1,7 +1,5 @@
 #include "bridge/cli/inspect.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +9,7 @@
 #include "agentwire/field.h"
 #include "agentwire/json.h"
 #include "bridge/cli/cli.h"
-
-/** The first buffer for the input, bytes. */
-#define FIRST_CAPACITY ((size_t)64 << 10)
+#include "bridge/cli/input.h"
 
 /** What the command line asks for. */
 typedef struct options {
@@ -25,18 +21,6 @@ typedef struct options {
     bool batch;
     const char *path; /* NULL for standard input */
 } options_t;
-
-/** An input file as it was read. */
-typedef struct input {
-    const char *name;
-    uint8_t *data;
-    size_t size;
-} input_t;
-
-static const char *input_name(const char *path)
-{
-    return path != NULL ? path : "standard input";
-}
 
 /** Returns AB_CLI_OK or AB_CLI_USAGE. */
 static int read_options(int argc, char **argv, options_t *options)
@@ -94,97 +78,6 @@ static int read_options(int argc, char **argv, options_t *options)
     return AB_CLI_OK;
 }
 
-/** Opens the file, or gives standard input. Returns a descriptor, or -1 when it has complained. */
-static int open_input(const char *path)
-{
-    if (path == NULL) {
-        return STDIN_FILENO;
-    }
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        ab_inspect_complain("%s: cannot be opened: %s", path, strerror(errno));
-    }
-    return fd;
-}
-
-static int complain_too_large(const char *name, size_t limit)
-{
-    ab_inspect_complain("%s: larger than %zu bytes; inspect reads one message, not a log of them",
-                        name, limit);
-    return AB_CLI_DATA;
-}
-
-/** Makes room for one byte more. Returns AB_CLI_OK or the exit code of a complaint. */
-static int grow(input_t *input, size_t *capacity, size_t limit)
-{
-    if (input->size < *capacity) {
-        return AB_CLI_OK;
-    }
-    if (input->size > limit) {
-        return complain_too_large(input->name, limit);
-    }
-    size_t wanted = *capacity > 0 ? *capacity * 2 : FIRST_CAPACITY;
-    if (wanted > limit) {
-        wanted = limit + 1; /* the one byte that shows there is more */
-    }
-    uint8_t *data = realloc(input->data, wanted);
-    if (data == NULL) {
-        ab_inspect_complain("%s: out of memory after %zu bytes", input->name, input->size);
-        return AB_CLI_FATAL;
-    }
-    input->data = data;
-    *capacity = wanted;
-    return AB_CLI_OK;
-}
-
-/** Reads all of fd into memory that the caller frees, also after a failure. */
-static int read_all(int fd, size_t limit, input_t *input)
-{
-    size_t capacity = 0;
-    for (;;) {
-        int code = grow(input, &capacity, limit);
-        if (code != AB_CLI_OK) {
-            return code;
-        }
-        ssize_t got = read(fd, input->data + input->size, capacity - input->size);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            ab_inspect_complain("%s: cannot be read: %s", input->name, strerror(errno));
-            return AB_CLI_NO_INPUT;
-        }
-        if (got == 0) {
-            return AB_CLI_OK;
-        }
-        input->size += (size_t)got;
-    }
-}
-
-/** Turns the hex text into the bytes it stands for, in place. */
-static int unhex(input_t *input)
-{
-    aw_span_t text = aw_span_view(input->data, input->size);
-    size_t offset = 0;
-    switch (ab_hex_read(text, true, input->data, &input->size, &offset)) {
-    case AB_HEX_OK:
-        break;
-    case AB_HEX_BAD_DIGIT:
-        ab_inspect_complain("%s: byte %zu is 0x%02x and no hex digit; --hex takes digits and white "
-                            "space only",
-                            input->name, offset, text.data[offset]);
-        return AB_CLI_DATA;
-    case AB_HEX_ODD:
-        ab_inspect_complain("%s: an odd number of hex digits: the one at byte %zu is half a byte",
-                            input->name, offset);
-        return AB_CLI_DATA;
-    }
-    if (input->size > AB_INSPECT_INPUT_MAX) {
-        return complain_too_large(input->name, AB_INSPECT_INPUT_MAX);
-    }
-    return AB_CLI_OK;
-}
-
 /** True when the beginning of the bytes is nothing but hex digits and white space. */
 static bool looks_like_hex(aw_span_t bytes)
 {
@@ -198,7 +91,7 @@ static bool looks_like_hex(aw_span_t bytes)
 }
 
 /** One more line for what people get wrong most. */
-static void hint(const options_t *options, const input_t *input, int status)
+static void hint(const options_t *options, const ab_input_t *input, int status)
 {
     aw_span_t bytes = aw_span_view(input->data, input->size);
     if (status == AW_STATUS_LIMIT_DECODE_BYTES) {
@@ -212,34 +105,15 @@ static void hint(const options_t *options, const input_t *input, int status)
     }
 }
 
-/** Says what is wrong, as "NAME: reason at byte N in field: text". */
-static void complain_error(const char *prefix, const char *name, int status,
-                           const aw_error_t *error)
-{
-    char place[32] = "";
-    if (error->offset >= 0) {
-        snprintf(place, sizeof place, " at byte %lld", (long long)error->offset);
-    }
-    ab_inspect_complain("%s%s: %s%s%s%s: %s", prefix, name, aw_status_name(status), place,
-                        error->field[0] != '\0' ? " in " : "", error->field,
-                        error->text[0] != '\0' ? error->text : aw_status_text(status));
-}
-
-/** The exit code of a status that is no success. */
-static int exit_of(int status)
-{
-    return status == AW_STATUS_NO_MEMORY ? AB_CLI_FATAL : AB_CLI_DATA;
-}
-
 /** The ActivationErrorRecord in the envelope's external_event; NULL, with a warning, where there is
  * none. */
-static const aw_message_t *error_record(const aw_message_t *envelope, const char *name,
+static const aw_message_t *error_record(const aw_message_t *envelope, const ab_input_t *input,
                                         aw_arena_t *arena)
 {
     aw_field_t field;
     if (!aw_field_get(AW_MESSAGE_AGENT_ENVELOPE, AW_FIELD_AGENT_ENVELOPE_EXTERNAL_EVENT, &field) ||
         aw_message_count(envelope, &field) == 0) {
-        ab_inspect_complain("warning: %s: --errors: there is no external_event", name);
+        ab_inspect_complain("warning: %s: --errors: there is no external_event", input->name);
         return NULL;
     }
     aw_error_t error = AW_ERROR_INIT;
@@ -248,19 +122,20 @@ static const aw_message_t *error_record(const aw_message_t *envelope, const char
         aw_message_decode(AW_MESSAGE_ACTIVATION_ERROR_RECORD,
                           aw_message_value(envelope, &field, 0).as.bytes, arena, &record, &error);
     if (status != AW_OK) {
-        complain_error("warning: --errors: external_event is no ActivationErrorRecord: ", name,
-                       status, &error);
+        ab_input_complain_error(
+            input, "warning: --errors: external_event is no ActivationErrorRecord: ", status,
+            &error);
         return NULL;
     }
     return record;
 }
 
-static int print_message(const options_t *options, const char *name, const aw_message_t *message,
-                         aw_arena_t *arena)
+static int print_message(const options_t *options, const ab_input_t *input,
+                         const aw_message_t *message, aw_arena_t *arena)
 {
     aw_json_writer_t writer;
     aw_json_init_arena(&writer, options->compact ? AW_JSON_COMPACT : AW_JSON_INDENTED, arena);
-    const aw_message_t *record = options->errors ? error_record(message, name, arena) : NULL;
+    const aw_message_t *record = options->errors ? error_record(message, input, arena) : NULL;
     aw_json_object_open(&writer);
     if (record != NULL) {
         /* sorts before every member of an envelope */
@@ -272,20 +147,17 @@ static int print_message(const options_t *options, const char *name, const aw_me
     aw_span_t text;
     int status = aw_json_finish(&writer, &text);
     if (status != AW_OK) {
-        complain_error("", name, status, &AW_ERROR_INIT);
-        return exit_of(status);
+        ab_input_complain_error(input, "", status, &AW_ERROR_INIT);
+        return ab_input_exit(status);
     }
     fwrite(text.data, 1, text.size, stdout);
     putchar('\n');
     return AB_CLI_OK;
 }
 
-static int inspect_one(const options_t *options, int fd, input_t *input)
+static int inspect_one(const options_t *options, ab_input_t *input)
 {
-    int code = read_all(fd, options->hex ? AB_INSPECT_TEXT_MAX : AB_INSPECT_INPUT_MAX, input);
-    if (code == AB_CLI_OK && options->hex) {
-        code = unhex(input);
-    }
+    int code = ab_input_read(input, options->path, options->hex);
     if (code != AB_CLI_OK) {
         return code;
     }
@@ -299,11 +171,11 @@ static int inspect_one(const options_t *options, int fd, input_t *input)
     int status = ab_inspect_decode(options->type, aw_span_view(input->data, input->size), arena,
                                    &message, &error);
     if (status == AW_OK) {
-        code = print_message(options, input->name, message, arena);
+        code = print_message(options, input, message, arena);
     } else {
-        complain_error("", input->name, status, &error);
+        ab_input_complain_error(input, "", status, &error);
         hint(options, input, status);
-        code = exit_of(status);
+        code = ab_input_exit(status);
     }
     aw_arena_free(arena);
     return code;
@@ -316,17 +188,17 @@ static int inspect_run(int argc, char **argv)
     if (code != AB_CLI_OK) {
         return code;
     }
-    int fd = open_input(options.path);
+    ab_input_t input = {.verb = ab_verb_inspect.name, .name = ab_input_name(options.path)};
+    if (!options.batch) {
+        code = inspect_one(&options, &input);
+        free(input.data);
+        return code;
+    }
+    int fd = ab_input_open(&input, options.path);
     if (fd < 0) {
         return AB_CLI_NO_INPUT;
     }
-    if (options.batch) {
-        code = ab_inspect_batch(fd, input_name(options.path));
-    } else {
-        input_t input = {.name = input_name(options.path)};
-        code = inspect_one(&options, fd, &input);
-        free(input.data);
-    }
+    code = ab_inspect_batch(fd, input.name);
     if (options.path != NULL) {
         close(fd);
     }

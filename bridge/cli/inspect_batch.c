@@ -9,6 +9,7 @@
 
 #include "agentwire/json.h"
 #include "bridge/cli/cli.h"
+#include "bridge/cli/input.h"
 
 /** The first buffer for the lines, and the buffer of the answers, bytes. */
 #define BUFFER_SIZE ((size_t)64 << 10)

@@ -33,4 +33,10 @@
 /** Largest JSON text, bytes: offsets in it are kept in 32 bits. */
 #define AW__JSON_TEXT_MAX ((size_t)INT32_MAX - 1)
 
+/** Keys of a keyring, and bytes of its text, of a key's id and of a key. */
+#define AW__KEYRING_KEYS_MAX 1024u
+#define AW__KEYRING_TEXT_MAX ((size_t)1024 * 1024)
+#define AW__KEY_ID_MAX       ((size_t)256)
+#define AW__KEY_MAX          ((size_t)1024)
+
 #endif

@@ -1,10 +1,8 @@
 #include "agentwire/build.h"
 
+#include "agentwire/migrate.h"
 #include "agentwire/utf8.h"
 #include "codec/message/object.h"
-
-/* What new messages carry as state_schema_version, whose number is 1 wherever it occurs. */
-#define SCHEMA_VERSION 1u
 
 static void fail(aw_builder_t *builder, int status)
 {
@@ -79,10 +77,18 @@ void aw_builder_init(aw_builder_t *builder, aw_message_type_t type, aw_arena_t *
     }
     builder->message = aw__message_new(type, arena);
     require_room(builder, builder->message != NULL);
+    /* Its number is 1 wherever it occurs. */
     const char *first = aw__field_name(type, AW_FIELD_MEMORY_BLOB_STATE_SCHEMA_VERSION);
     if (builder->message != NULL && strcmp(first, "state_schema_version") == 0) {
-        aw_builder_set_uint32(builder, AW_FIELD_MEMORY_BLOB_STATE_SCHEMA_VERSION, SCHEMA_VERSION);
+        aw_builder_set_uint32(builder, AW_FIELD_MEMORY_BLOB_STATE_SCHEMA_VERSION,
+                              AW_STATE_SCHEMA_VERSION);
     }
+}
+
+void aw_builder_init_copy(aw_builder_t *builder, const aw_message_t *message, aw_arena_t *arena)
+{
+    *builder = (aw_builder_t){aw__message_copy(message, arena), arena, AW_OK};
+    require_room(builder, builder->message != NULL);
 }
 
 void aw_builder_set_bytes(aw_builder_t *builder, uint32_t number, aw_span_t value)

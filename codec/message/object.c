@@ -60,6 +60,48 @@ static bool list_reserve(void **list, size_t length, size_t element_size, aw_are
     return true;
 }
 
+/* Gives a list of a copied message memory of its own, as large as list_reserve() takes it to be, so
+ * that what is appended to the copy is not written into the original's spare room. */
+static bool list_copy(void **list, size_t length, size_t element_size, aw_arena_t *arena)
+{
+    size_t capacity = LIST_MIN;
+    while (capacity < length) {
+        capacity *= 2;
+    }
+    void *own = aw_arena_calloc(arena, capacity, element_size);
+    if (own == NULL) {
+        return false;
+    }
+    memcpy(own, *list, length * element_size);
+    *list = own;
+    return true;
+}
+
+aw_message_t *aw__message_copy(const aw_message_t *message, aw_arena_t *arena)
+{
+    const ProtobufCMessageDescriptor *descriptor = aw__descriptors[message->type];
+    const size_t size = sizeof *message + descriptor->sizeof_message;
+    aw_message_t *copy = aw_arena_alloc(arena, size);
+    if (copy == NULL) {
+        return NULL;
+    }
+    memcpy(copy, message, size);
+    for (unsigned i = 0; i < descriptor->n_fields; i++) {
+        const ProtobufCFieldDescriptor *field = &descriptor->fields[i];
+        if (field->label != PROTOBUF_C_LABEL_REPEATED) {
+            continue;
+        }
+        const size_t length = *(size_t *)aw__quantifier(copy, field);
+        const size_t element_size =
+            field->type == PROTOBUF_C_TYPE_MESSAGE ? sizeof(void *) : sizeof(ProtobufCBinaryData);
+        void **slot = aw__slot(copy, field);
+        if (length > 0 && !list_copy(slot, length, element_size, arena)) {
+            return NULL;
+        }
+    }
+    return copy;
+}
+
 bool aw__append_message(aw_message_t *message, const ProtobufCFieldDescriptor *field,
                         aw_message_t *element, aw_arena_t *arena)
 {

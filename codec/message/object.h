@@ -38,6 +38,10 @@ static inline aw_message_t *aw__of_body(const ProtobufCMessage *body)
 /** A new message with every field unset; NULL when the arena gives nothing. */
 aw_message_t *aw__message_new(aw_message_type_t type, aw_arena_t *arena);
 
+/** A message with the same fields, whose lists are its own; all else it shares. NULL when the arena
+ * gives nothing. */
+aw_message_t *aw__message_copy(const aw_message_t *message, aw_arena_t *arena);
+
 /** protobuf-c's description of each message. */
 AW__DATA ProtobufCMessageDescriptor *const aw__descriptors[AW_MESSAGE_COUNT];
 

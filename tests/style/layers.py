@@ -14,6 +14,7 @@ LAYERS = {
     "codec/crypto/": CODEC + ("codec/base/", "codec/crypto/"),
     "codec/wire/": CODEC + ("codec/base/", "codec/wire/"),
     "codec/message/": CODEC + ("codec/base/", "codec/wire/", "codec/message/"),
+    "codec/state/": CODEC + ("codec/base/", "codec/wire/", "codec/message/", "codec/state/"),
     "codec/json/": CODEC + ("codec/base/", "codec/wire/", "codec/message/", "codec/json/"),
     "bridge/core/": CODEC + ("bridge/core/",),
     "bridge/config/": CODEC + ("bridge/core/", "bridge/config/"),

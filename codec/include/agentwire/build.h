@@ -32,6 +32,11 @@ typedef struct aw_builder {
 /** Begins a message. The arena must outlive it. */
 void aw_builder_init(aw_builder_t *builder, aw_message_type_t type, aw_arena_t *arena);
 
+/** Begins a message as a copy of another, its unknown fields and its version included, so that some
+ * of its fields can be set anew. Strings, bytes and messages inside are borrowed from the original,
+ * which stays as it is and must outlive the copy. */
+void aw_builder_init_copy(aw_builder_t *builder, const aw_message_t *message, aw_arena_t *arena);
+
 /** Sets a string or bytes field. The span is borrowed, not copied: it must outlive the message. The
  * absent span counts as empty.
  *

@@ -5,12 +5,13 @@
  *
  * 0 is success, every other is negative. Ranges: caller error -1..-99, bad input -100..-199, limit
  * -200..-299, resource -300..-399, fatal -400..-499. Numbers and names are frozen once released:
- * names of bad input are the reasons of dead letters (docs/reasons.md).
+ * names of bad wire input are the reasons of dead letters (docs/reasons.md).
  */
 #define AW_STATUS_LIST(X)                                                                          \
     X(OK, 0, "ok", "success")                                                                      \
     X(INVALID_ARGUMENT, -1, "invalid_argument", "an argument is outside its contract")             \
     X(UNKNOWN_TYPE, -2, "unknown_type", "no message of that name in beam_agents.v1")               \
+    X(INVALID_KEYRING, -3, "invalid_keyring", "a line of the keyring is not key_id=base64(key)")   \
     X(DECODE_TRUNCATED, -101, "decode_truncated",                                                  \
       "a tag, varint, fixed value or length runs past the end of its message")                     \
     X(DECODE_VARINT, -102, "decode_varint", "a varint is longer than ten bytes")                   \
@@ -24,6 +25,13 @@
       "the bytes are an envelope behind a schema-registry header")                                 \
     X(MALFORMED_JSON, -108, "malformed_json", "the text is not JSON")                              \
     X(DUPLICATE_KEY, -109, "duplicate_key", "an object holds a key twice")                         \
+    X(UNSIGNED_INTENT, -110, "unsigned_intent", "the intent carries no signature")                 \
+    X(BAD_SIGNATURE, -111, "bad_signature",                                                        \
+      "the intent's signature is not that of its bytes, or of an unknown scheme")                  \
+    X(UNKNOWN_SIGNING_KEY, -112, "unknown_signing_key",                                            \
+      "the keyring has no key of the intent's signing_key_id")                                     \
+    X(VERSION_NEWER, -113, "version_newer", "a newer program wrote this state")                    \
+    X(VERSION_GAP, -114, "version_gap", "no migration step leads on from this state's version")    \
     X(LIMIT_DECODE_BYTES, -201, "limit_decode_bytes", "decoding needs more memory than allowed")   \
     X(LIMIT_SIZE, -202, "limit_size", "the input is larger than 2^31-2 bytes")                     \
     X(LIMIT_DEPTH, -203, "limit_depth", "objects and arrays are nested deeper than allowed")       \

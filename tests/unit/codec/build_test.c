@@ -371,6 +371,106 @@ static void test_encode_beyond_what_the_reference_writes_is_a_limit_error(void *
     }
 }
 
+/* The ids in a Continuation's list, each one letter. */
+static void expect_ids(const aw_message_t *message, const char *letters)
+{
+    const uint32_t number = AW_FIELD_CONTINUATION_PENDING_INTENT_IDS;
+    assert_int_equal(aw_test_count(message, number), strlen(letters));
+    for (size_t i = 0; i < strlen(letters); i++) {
+        const aw_span_t id = aw_test_value(message, number, i).as.bytes;
+        assert_true(aw_span_equal(id, aw_span_view(&letters[i], 1)));
+    }
+}
+
+static const aw_message_t *with_id(const aw_message_t *message, const char *letter)
+{
+    aw_builder_t builder;
+    const aw_message_t *made = NULL;
+    aw_builder_init_copy(&builder, message, arena);
+    aw_builder_add_bytes(&builder, AW_FIELD_CONTINUATION_PENDING_INTENT_IDS,
+                         aw_span_text_view(letter));
+    assert_int_equal(aw_builder_finish(&builder, &made), AW_OK);
+    return made;
+}
+
+static void test_build_copies_grow_without_touching_the_original_or_each_other(void **state)
+{
+    (void)state;
+    const aw_message_t *message =
+        aw_test_decode(AW_MESSAGE_CONTINUATION, aw_test_hex("7801 220161 1005"), arena);
+    const char *letters = "a";
+    static const char *const more[] = {"ab", "abc", "abcd", "abcde", "abcdef"};
+    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
+        const aw_message_t *other = with_id(message, "z");
+        const aw_message_t *next = with_id(message, &more[i][strlen(letters)]);
+        assert_int_equal(aw_test_count(other, AW_FIELD_CONTINUATION_PENDING_INTENT_IDS),
+                         strlen(letters) + 1);
+        expect_ids(message, letters);
+        expect_ids(next, more[i]);
+        assert_int_equal(aw_message_unknown_size(next), 2);
+        assert_int_equal(aw_test_value(next, AW_FIELD_CONTINUATION_SEQ, 0).as.int64, 5);
+        /* A copy keeps the version it has, and gets none. */
+        assert_int_equal(aw_test_value(next, 1, 0).as.uint32, 0);
+        message = next;
+        letters = more[i];
+    }
+}
+
+static void test_build_copy_of_an_envelope_takes_another_variant(void **state)
+{
+    (void)state;
+    const aw_message_t *message =
+        aw_test_decode(AW_MESSAGE_AGENT_ENVELOPE, aw_test_hex("0a0161 2203 0a0169 7801"), arena);
+    aw_builder_t builder;
+    const aw_message_t *made = NULL;
+    aw_span_t bytes = AW_SPAN_NULL;
+    aw_builder_init_copy(&builder, message, arena);
+    aw_builder_set_bytes(&builder, AW_FIELD_AGENT_ENVELOPE_EXTERNAL_EVENT, aw_span_text_view("x"));
+    assert_int_equal(aw_builder_finish(&builder, &made), AW_OK);
+    assert_int_equal(aw_message_encode(made, arena, &bytes), AW_OK);
+    aw_test_expect_hex(bytes, "0a0161 1a0178 7801");
+    assert_int_equal(aw_message_encode(message, arena, &bytes), AW_OK);
+    aw_test_expect_hex(bytes, "0a0161 2203 0a0169 7801");
+}
+
+static void test_build_copy_of_a_map_is_sorted_and_keeps_the_last(void **state)
+{
+    (void)state;
+    const aw_message_t *message = aw_test_decode(
+        AW_MESSAGE_TRACE_EVENT, aw_test_hex("4206 0a0162 120131 4206 0a0161 120132"), arena);
+    aw_builder_t builder;
+    const aw_message_t *made = NULL;
+    aw_span_t bytes = AW_SPAN_NULL;
+    aw_builder_init_copy(&builder, message, arena);
+    aw_builder_put(&builder, AW_FIELD_TRACE_EVENT_ATTRIBUTES, aw_span_text_view("a"),
+                   aw_span_text_view("3"));
+    assert_int_equal(aw_builder_finish(&builder, &made), AW_OK);
+    assert_int_equal(aw_message_encode(made, arena, &bytes), AW_OK);
+    aw_test_expect_hex(bytes, "4206 0a0161 120133 4206 0a0162 120131");
+    assert_int_equal(aw_message_encode(message, arena, &bytes), AW_OK);
+    aw_test_expect_hex(bytes, "4206 0a0161 120132 4206 0a0162 120131");
+}
+
+static void test_build_copy_without_memory_is_a_limit_error(void **state)
+{
+    (void)state;
+    const aw_message_t *message =
+        aw_test_decode(AW_MESSAGE_CONTINUATION, aw_test_hex("220161"), arena);
+    int status = AW_STATUS_LIMIT_DECODE_BYTES;
+    unsigned refused = 0;
+    for (size_t limit = 16; status != AW_OK; limit += 16) {
+        aw_arena_t *small = aw_arena_new(limit);
+        aw_builder_t builder;
+        const aw_message_t *made = NULL;
+        aw_builder_init_copy(&builder, message, small);
+        status = aw_builder_finish(&builder, &made);
+        assert_int_equal(made != NULL, status == AW_OK);
+        refused += status == AW_STATUS_LIMIT_DECODE_BYTES;
+        aw_arena_free(small);
+    }
+    assert_true(refused > 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -382,6 +482,10 @@ int main(void)
         cmocka_unit_test(test_build_first_trouble_is_kept_and_reported),
         cmocka_unit_test(test_build_type_that_is_none_is_an_argument_error),
         cmocka_unit_test(test_build_strings_must_be_utf8_and_bytes_need_not),
+        cmocka_unit_test(test_build_copies_grow_without_touching_the_original_or_each_other),
+        cmocka_unit_test(test_build_copy_of_an_envelope_takes_another_variant),
+        cmocka_unit_test(test_build_copy_of_a_map_is_sorted_and_keeps_the_last),
+        cmocka_unit_test(test_build_copy_without_memory_is_a_limit_error),
         cmocka_unit_test(test_encode_beyond_what_the_reference_writes_is_a_limit_error),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -2,10 +2,14 @@
 
 #include <malloc.h>
 #include <stdlib.h>
+#include <string.h>
 
 size_t aw_test_malloc_calls;
 size_t aw_test_malloc_bytes;
 size_t aw_test_malloc_allowed = SIZE_MAX;
+const char *aw_test_freed_search;
+size_t aw_test_freed_looked;
+size_t aw_test_freed_found;
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker makes these names of its --wrap. */
 void *__real_malloc(size_t size);
@@ -47,6 +51,11 @@ void *__wrap_calloc(size_t count, size_t size)
 
 void __wrap_free(void *pointer)
 {
+    if (aw_test_freed_search != NULL && pointer != NULL) {
+        aw_test_freed_looked++;
+        aw_test_freed_found += memmem(pointer, malloc_usable_size(pointer), aw_test_freed_search,
+                                      strlen(aw_test_freed_search)) != NULL;
+    }
     aw_test_malloc_bytes -= pointer != NULL ? malloc_usable_size(pointer) : 0;
     __real_free(pointer);
 }

@@ -16,4 +16,10 @@ extern size_t aw_test_malloc_bytes;
 /** How many calls of malloc and calloc will still be served; all while it is SIZE_MAX. */
 extern size_t aw_test_malloc_allowed;
 
+/** While this text is set, every freed piece of memory is looked through for it: how many pieces
+ * were, and how many held it. */
+extern const char *aw_test_freed_search;
+extern size_t aw_test_freed_looked;
+extern size_t aw_test_freed_found;
+
 #endif
