@@ -14,7 +14,7 @@ image=${1:-agent-bridge}
 shift || true
 tests=("$@")
 [ $# -gt 0 ] || tests=(golden_test.py determinism_test.py poison_test.py start_test.py operation_test.py
-  crash_test.py)
+  crash_test.py cluster_test.py metrics_test.py soak_test.py secure_test.py)
 for test in "${tests[@]}"; do
   if ! [ -f "tests/broker/$test" ]; then
     echo "test_image.sh: there is no tests/broker/$test" >&2
@@ -30,6 +30,7 @@ fi
 folder=$(mktemp -d)
 cleanup() {
   tests/broker/kafka stop --dir "$folder/kafka" >/dev/null || true
+  tests/broker/kafka stop --dir "$folder/secure" >/dev/null || true
   rm -rf "$folder"
 }
 trap cleanup EXIT
@@ -50,10 +51,15 @@ gcc -shared -fPIC -o "$folder/hostname.so" tests/broker/hostname.c
 
 "$folder/agent-bridge" version
 tests/broker/kafka start --fresh --dir "$folder/kafka"
-export AGENT_BRIDGE=$folder/agent-bridge AW_BROKER_DIR=$folder/kafka AW_HOSTNAME_SHIM=$folder/hostname.so
+export AGENT_BRIDGE=$folder/agent-bridge AW_HOSTNAME_SHIM=$folder/hostname.so
 failed=()
 for test in "${tests[@]}"; do
   echo "---- $test"
+  export AW_BROKER_DIR=$folder/kafka
+  if [ "$test" = secure_test.py ]; then
+    export AW_BROKER_DIR=$folder/secure
+    tests/broker/kafka start --secure --fresh --dir "$AW_BROKER_DIR"
+  fi
   .venv/bin/python "tests/broker/$test" </dev/null || failed+=("$test")
 done
 echo
