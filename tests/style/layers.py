@@ -15,6 +15,7 @@ LAYERS = {
     "codec/wire/": CODEC + ("codec/base/", "codec/wire/"),
     "codec/message/": CODEC + ("codec/base/", "codec/wire/", "codec/message/"),
     "codec/json/": CODEC + ("codec/base/", "codec/wire/", "codec/message/", "codec/json/"),
+    "codec/tea/": CODEC + ("codec/base/", "codec/json/", "codec/tea/"),
     "bridge/core/": CODEC + ("bridge/core/",),
     "bridge/config/": CODEC + ("bridge/core/", "bridge/config/"),
     "bridge/kafka/": CODEC + ("bridge/core/", "bridge/config/", "bridge/kafka/"),
