@@ -174,8 +174,8 @@ bool aw__tea_is_base64(aw_span_t text)
     if (text.size == 0 || text.size % 4 != 0) {
         return false;
     }
-    size_t padding = (text.data[text.size - 1] == '=' ? 1u : 0u) +
-                     (text.data[text.size - 2] == '=' ? 1u : 0u);
+    size_t padding =
+        (text.data[text.size - 1] == '=' ? 1u : 0u) + (text.data[text.size - 2] == '=' ? 1u : 0u);
     size_t digits = text.size - padding;
     for (size_t i = 0; i < digits; i++) {
         if (base64_values[text.data[i]] == 0) {
