@@ -16,6 +16,7 @@ LAYERS = {
     "codec/message/": CODEC + ("codec/base/", "codec/wire/", "codec/message/"),
     "codec/state/": CODEC + ("codec/base/", "codec/wire/", "codec/message/", "codec/state/"),
     "codec/json/": CODEC + ("codec/base/", "codec/wire/", "codec/message/", "codec/json/"),
+    "codec/tea/": CODEC + ("codec/base/", "codec/json/", "codec/tea/"),
     "bridge/core/": CODEC + ("bridge/core/",),
     "bridge/config/": CODEC + ("bridge/core/", "bridge/config/"),
     "bridge/kafka/": CODEC + ("bridge/core/", "bridge/config/", "bridge/kafka/"),

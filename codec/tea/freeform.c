@@ -1,0 +1,201 @@
+#include "codec/tea/freeform.h"
+
+#include <assert.h>
+
+#include "agentwire/tea.h"
+#include "codec/json/number.h"
+
+/** A container that is being walked through. */
+typedef struct frame {
+    const aw__json_value_t *container;
+    const aw__json_value_t *next; /* by position in the text */
+    uint32_t index;               /* in the order of the keys */
+} frame_t;
+
+/** The containers that are open, the innermost last. */
+typedef struct walk {
+    frame_t frames[AW_TEA_NESTING_MAX];
+    unsigned depth;
+} walk_t;
+
+static bool is_container(const aw__json_value_t *value)
+{
+    return value->kind == AW__JSON_ARRAY || value->kind == AW__JSON_OBJECT;
+}
+
+static void enter(walk_t *walk, const aw__json_value_t *container)
+{
+    assert(walk->depth < AW_TEA_NESTING_MAX);
+    walk->frames[walk->depth++] = (frame_t){container, container->first, 0};
+}
+
+/** Bytes that a byte of a string takes in canonical text. */
+static unsigned escaped_size(uint8_t byte)
+{
+    if (byte >= 0x20) {
+        return byte == '"' || byte == '\\' ? 2 : 1;
+    }
+    return (byte >= '\b' && byte <= '\r' && byte != '\v') ? 2 : 6;
+}
+
+static uint64_t string_size(aw_span_t text)
+{
+    uint64_t size = 2;
+    for (size_t i = 0; i < text.size; i++) {
+        size += escaped_size(text.data[i]);
+    }
+    return size;
+}
+
+static uint64_t number_size(aw_span_t token)
+{
+    char text[AW__DOUBLE_TEXT_MAX];
+    aw__number_t number;
+    bool read = aw__number_read(token, &number);
+    assert(read); /* the reader refuses numbers beyond a double */
+    if (number.kind != AW__NUMBER_DOUBLE) {
+        return token.size; /* an integer token is canonical as it stands */
+    }
+    return aw__double_text(number.as.real, AW_JSON_NUMBERS_TEA, text);
+}
+
+/** Of a value without what is in it: of a container its brackets and the commas between. */
+static uint64_t own_size(const aw__json_value_t *value)
+{
+    switch (value->kind) {
+    case AW__JSON_NULL:
+    case AW__JSON_TRUE:
+        return 4;
+    case AW__JSON_FALSE:
+        return 5;
+    case AW__JSON_NUMBER:
+        return number_size(value->text);
+    case AW__JSON_STRING:
+        return string_size(value->text);
+    case AW__JSON_ARRAY:
+    case AW__JSON_OBJECT:
+        break;
+    }
+    return value->count > 0 ? 1 + (uint64_t)value->count : 2;
+}
+
+uint64_t aw__tea_encoded_size(const aw__json_value_t *value)
+{
+    walk_t walk = {.depth = 0};
+    uint64_t size = own_size(value);
+    if (is_container(value)) {
+        enter(&walk, value);
+    }
+    while (walk.depth > 0) {
+        frame_t *frame = &walk.frames[walk.depth - 1];
+        const aw__json_value_t *child = frame->next;
+        if (child == NULL) {
+            walk.depth--;
+            continue;
+        }
+        frame->next = child->next;
+        size += own_size(child);
+        if (frame->container->kind == AW__JSON_OBJECT) {
+            size += string_size(child->key) + 1;
+        }
+        if (is_container(child)) {
+            enter(&walk, child);
+        }
+    }
+    return size;
+}
+
+unsigned aw__tea_levels(const aw__json_value_t *value)
+{
+    walk_t walk = {.depth = 0};
+    unsigned levels = 1;
+    if (is_container(value)) {
+        enter(&walk, value);
+    }
+    while (walk.depth > 0) {
+        frame_t *frame = &walk.frames[walk.depth - 1];
+        const aw__json_value_t *child = frame->next;
+        if (child == NULL) {
+            walk.depth--;
+            continue;
+        }
+        frame->next = child->next;
+        levels = walk.depth + 1 > levels ? walk.depth + 1 : levels;
+        if (is_container(child)) {
+            enter(&walk, child);
+        }
+    }
+    return levels;
+}
+
+static void put_number(aw_json_writer_t *json, aw_span_t token)
+{
+    aw__number_t number;
+    bool read = aw__number_read(token, &number);
+    assert(read);
+    switch (number.kind) {
+    case AW__NUMBER_UINT:
+        aw_json_uint64(json, number.as.uint);
+        break;
+    case AW__NUMBER_INT:
+        aw_json_int64(json, number.as.sint);
+        break;
+    case AW__NUMBER_DOUBLE:
+        aw_json_double(json, number.as.real, AW_JSON_NUMBERS_TEA);
+        break;
+    }
+}
+
+/** Writes a scalar, or the opening of a container that the walk then enters. */
+static void put_own(aw_json_writer_t *json, walk_t *walk, const aw__json_value_t *value)
+{
+    switch (value->kind) {
+    case AW__JSON_NULL:
+        aw_json_null(json);
+        return;
+    case AW__JSON_FALSE:
+    case AW__JSON_TRUE:
+        aw_json_bool(json, value->kind == AW__JSON_TRUE);
+        return;
+    case AW__JSON_NUMBER:
+        put_number(json, value->text);
+        return;
+    case AW__JSON_STRING:
+        aw_json_string(json, value->text);
+        return;
+    case AW__JSON_ARRAY:
+        aw_json_array_open(json);
+        break;
+    case AW__JSON_OBJECT:
+        aw_json_object_open(json);
+        break;
+    }
+    enter(walk, value);
+}
+
+void aw__tea_put_value(aw_json_writer_t *json, const aw__json_value_t *value)
+{
+    walk_t walk = {.depth = 0};
+    put_own(json, &walk, value);
+    while (walk.depth > 0) {
+        frame_t *frame = &walk.frames[walk.depth - 1];
+        const aw__json_value_t *container = frame->container;
+        bool object = container->kind == AW__JSON_OBJECT;
+        if (frame->index == container->count) {
+            walk.depth--;
+            if (object) {
+                aw_json_object_close(json);
+            } else {
+                aw_json_array_close(json);
+            }
+            continue;
+        }
+        const aw__json_value_t *child = object ? container->sorted[frame->index] : frame->next;
+        frame->index++;
+        frame->next = frame->next->next;
+        if (object) {
+            aw_json_key(json, child->key);
+        }
+        put_own(json, &walk, child);
+    }
+}
