@@ -8,8 +8,7 @@
 /** A container that is being walked through. */
 typedef struct frame {
     const aw__json_value_t *container;
-    const aw__json_value_t *next; /* by position in the text */
-    uint32_t index;               /* in the order of the keys */
+    const aw__json_value_t *next;
 } frame_t;
 
 /** The containers that are open, the innermost last. */
@@ -26,7 +25,7 @@ static bool is_container(const aw__json_value_t *value)
 static void enter(walk_t *walk, const aw__json_value_t *container)
 {
     assert(walk->depth < AW_TEA_NESTING_MAX);
-    walk->frames[walk->depth++] = (frame_t){container, container->first, 0};
+    walk->frames[walk->depth++] = (frame_t){container, container->first};
 }
 
 /** Bytes that a byte of a string takes in canonical text. */
@@ -126,76 +125,4 @@ unsigned aw__tea_levels(const aw__json_value_t *value)
         }
     }
     return levels;
-}
-
-static void put_number(aw_json_writer_t *json, aw_span_t token)
-{
-    aw__number_t number;
-    bool read = aw__number_read(token, &number);
-    assert(read);
-    switch (number.kind) {
-    case AW__NUMBER_UINT:
-        aw_json_uint64(json, number.as.uint);
-        break;
-    case AW__NUMBER_INT:
-        aw_json_int64(json, number.as.sint);
-        break;
-    case AW__NUMBER_DOUBLE:
-        aw_json_double(json, number.as.real, AW_JSON_NUMBERS_TEA);
-        break;
-    }
-}
-
-/** Writes a scalar, or the opening of a container that the walk then enters. */
-static void put_own(aw_json_writer_t *json, walk_t *walk, const aw__json_value_t *value)
-{
-    switch (value->kind) {
-    case AW__JSON_NULL:
-        aw_json_null(json);
-        return;
-    case AW__JSON_FALSE:
-    case AW__JSON_TRUE:
-        aw_json_bool(json, value->kind == AW__JSON_TRUE);
-        return;
-    case AW__JSON_NUMBER:
-        put_number(json, value->text);
-        return;
-    case AW__JSON_STRING:
-        aw_json_string(json, value->text);
-        return;
-    case AW__JSON_ARRAY:
-        aw_json_array_open(json);
-        break;
-    case AW__JSON_OBJECT:
-        aw_json_object_open(json);
-        break;
-    }
-    enter(walk, value);
-}
-
-void aw__tea_put_value(aw_json_writer_t *json, const aw__json_value_t *value)
-{
-    walk_t walk = {.depth = 0};
-    put_own(json, &walk, value);
-    while (walk.depth > 0) {
-        frame_t *frame = &walk.frames[walk.depth - 1];
-        const aw__json_value_t *container = frame->container;
-        bool object = container->kind == AW__JSON_OBJECT;
-        if (frame->index == container->count) {
-            walk.depth--;
-            if (object) {
-                aw_json_object_close(json);
-            } else {
-                aw_json_array_close(json);
-            }
-            continue;
-        }
-        const aw__json_value_t *child = object ? container->sorted[frame->index] : frame->next;
-        frame->index++;
-        frame->next = frame->next->next;
-        if (object) {
-            aw_json_key(json, child->key);
-        }
-        put_own(json, &walk, child);
-    }
 }

@@ -1,7 +1,6 @@
 #ifndef CODEC_TEA_FREEFORM_H
 #define CODEC_TEA_FREEFORM_H
 
-#include "agentwire/json.h"
 #include "codec/json/value.h"
 
 /* Values that tea-protocol carries without looking into them. All are at most AW_TEA_NESTING_MAX
@@ -9,9 +8,6 @@
 
 /** Bytes of the value's canonical text, counted without writing it. */
 uint64_t aw__tea_encoded_size(const aw__json_value_t *value);
-
-/** Writes the value's canonical text where the writer stands: keys sorted, numbers respelled. */
-void aw__tea_put_value(aw_json_writer_t *json, const aw__json_value_t *value);
 
 /** The longest way from the value down to any value in it, scalars counted: 1 for a scalar. */
 unsigned aw__tea_levels(const aw__json_value_t *value);

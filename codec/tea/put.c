@@ -1,8 +1,7 @@
 #include <assert.h>
 
-#include "codec/json/number.h"
+#include "codec/json/sorted.h"
 #include "codec/tea/check.h"
-#include "codec/tea/freeform.h"
 #include "codec/tea/scalar.h"
 #include "codec/tea/url.h"
 
@@ -92,7 +91,7 @@ static void put_value(aw_json_writer_t *json, const aw__tea_check_t *check,
     case AW__TEA_FORM_ANY:
     case AW__TEA_FORM_METADATA:
     case AW__TEA_FORM_SCHEMA:
-        aw__tea_put_value(json, value);
+        aw__json_write_sorted(json, value, AW_JSON_NUMBERS_TEA);
         break;
     case AW__TEA_FORM_TIMESTAMP:
         put_timestamp(json, value->text);
