@@ -10,6 +10,7 @@
 #include "agentwire/json.h"
 #include "bridge/cli/cli.h"
 #include "bridge/cli/input.h"
+#include "bridge/cli/inspect_contract.h"
 
 /** What the command line asks for. */
 typedef struct options {
@@ -19,17 +20,49 @@ typedef struct options {
     bool compact;
     bool errors;
     bool batch;
-    const char *path; /* NULL for standard input */
+    const char *contract; /* NULL: the input is a message, not a text under a contract */
+    const char *kind;     /* with contract; NULL: to be found out */
+    const char *path;     /* NULL for standard input */
 } options_t;
+
+/** Refuses options that do not go together. Returns AB_CLI_OK or AB_CLI_USAGE. */
+static int check_together(const options_t *options)
+{
+    bool of_message = options->type_given || options->compact || options->errors;
+    if (options->batch && (of_message || options->hex || options->contract != NULL)) {
+        return ab_cli_usage_error(&ab_verb_inspect,
+                                  "--batch takes no other option: each line names "
+                                  "its own type and is answered in one form");
+    }
+    if (options->errors && options->type != AW_MESSAGE_AGENT_ENVELOPE) {
+        return ab_cli_usage_error(&ab_verb_inspect,
+                                  "--errors is for --type AgentEnvelope: only that "
+                                  "has an external_event to look into");
+    }
+    if (options->contract != NULL && !ab_inspect_contract_find(options->contract)) {
+        return ab_cli_usage_error(
+            &ab_verb_inspect, "--contract %s: no such contract; it is one of " AB_INSPECT_CONTRACTS,
+            options->contract);
+    }
+    if (options->contract != NULL && of_message) {
+        return ab_cli_usage_error(&ab_verb_inspect,
+                                  "--contract reads a text and takes --hex and --kind only");
+    }
+    if (options->contract == NULL && options->kind != NULL) {
+        return ab_cli_usage_error(&ab_verb_inspect, "--kind is for --contract");
+    }
+    return AB_CLI_OK;
+}
 
 /** Returns AB_CLI_OK or AB_CLI_USAGE. */
 static int read_options(int argc, char **argv, options_t *options)
 {
-    enum { TYPE = 1, HEX, COMPACT, ERRORS, BATCH };
+    enum { TYPE = 1, HEX, COMPACT, ERRORS, BATCH, CONTRACT, KIND };
     static const struct option longs[] = {
         {"type", required_argument, NULL, TYPE}, {"hex", no_argument, NULL, HEX},
         {"compact", no_argument, NULL, COMPACT}, {"errors", no_argument, NULL, ERRORS},
-        {"batch", no_argument, NULL, BATCH},     {NULL, 0, NULL, 0},
+        {"batch", no_argument, NULL, BATCH},     {"contract", required_argument, NULL, CONTRACT},
+        {"kind", required_argument, NULL, KIND}, {NULL, 0, NULL, 0},
     };
     for (int result; (result = getopt_long(argc, argv, ":", longs, NULL)) != -1;) {
         switch (result) {
@@ -53,6 +86,12 @@ static int read_options(int argc, char **argv, options_t *options)
         case BATCH:
             options->batch = true;
             break;
+        case CONTRACT:
+            options->contract = optarg;
+            break;
+        case KIND:
+            options->kind = optarg;
+            break;
         default:
             return ab_cli_option_error(&ab_verb_inspect, argv, result);
         }
@@ -61,21 +100,10 @@ static int read_options(int argc, char **argv, options_t *options)
         return ab_cli_usage_error(&ab_verb_inspect, "one FILE at most, but '%s' follows '%s'",
                                   argv[optind + 1], argv[optind]);
     }
-    if (options->batch &&
-        (options->type_given || options->hex || options->compact || options->errors)) {
-        return ab_cli_usage_error(&ab_verb_inspect,
-                                  "--batch takes no other option: each line names "
-                                  "its own type and is answered in one form");
-    }
-    if (options->errors && options->type != AW_MESSAGE_AGENT_ENVELOPE) {
-        return ab_cli_usage_error(&ab_verb_inspect,
-                                  "--errors is for --type AgentEnvelope: only that "
-                                  "has an external_event to look into");
-    }
     if (optind < argc && strcmp(argv[optind], "-") != 0) {
         options->path = argv[optind];
     }
-    return AB_CLI_OK;
+    return check_together(options);
 }
 
 /** True when the beginning of the bytes is nothing but hex digits and white space. */
@@ -166,10 +194,15 @@ static int inspect_one(const options_t *options, ab_input_t *input)
         ab_inspect_complain("out of memory");
         return AB_CLI_FATAL;
     }
+    aw_span_t bytes = aw_span_view(input->data, input->size);
+    if (options->contract != NULL) {
+        code = ab_inspect_contract_print(input->name, options->kind, bytes, arena);
+        aw_arena_free(arena);
+        return code;
+    }
     aw_error_t error = AW_ERROR_INIT;
     const aw_message_t *message;
-    int status = ab_inspect_decode(options->type, aw_span_view(input->data, input->size), arena,
-                                   &message, &error);
+    int status = ab_inspect_decode(options->type, bytes, arena, &message, &error);
     if (status == AW_OK) {
         code = print_message(options, input, message, arena);
     } else {
@@ -207,6 +240,7 @@ static int inspect_run(int argc, char **argv)
 
 static const char help[] =
     "Usage: agent-bridge inspect [--type TYPE] [--hex] [--compact] [--errors] [FILE|-]\n"
+    "       agent-bridge inspect --contract tea [--kind KIND] [--hex] [FILE|-]\n"
     "       agent-bridge inspect --batch [FILE|-]\n"
     "\n"
     "Prints one serialized message as proto3 JSON, with its keys sorted: what Python's\n"
@@ -221,6 +255,10 @@ static const char help[] =
     "  --errors      also decode the ActivationErrorRecord that a dead letter carries in\n"
     "                external_event, and print it as the member activationErrorRecord; a warning\n"
     "                on stderr where there is none\n"
+    "  --contract C  read a text as an external_event under the contract C (tea) and print its\n"
+    "                canonical form, or say which rule it breaks and where\n"
+    "  --kind KIND   which envelope it is: command, event, record or error; found out by its\n"
+    "                members where not given\n"
     "  --batch       answer requests line by line, in order:\n"
     "                  {\"type\":\"AgentEnvelope\",\"hex\":\"0a06...\"}\n"
     "                each with one line, which is one of\n"
@@ -230,7 +268,12 @@ static const char help[] =
     "{\"ok\":false,\"reason\":\"decode_truncated\",\"offset\":17,\"field\":\"...\"}\n"
     "                  {\"ok\":false,\"reason\":\"bad_request\",\"message\":\"...\"}\n"
     "                variant is there for AgentEnvelope only, and null where no payload is set;\n"
-    "                field is left out where the defect is in no field\n"
+    "                field is left out where the defect is in no field. A text is asked about as\n"
+    "                  {\"contract\":\"tea\",\"kind\":\"event\",\"input\":\"{...}\"}\n"
+    "                and answered with\n"
+    "                  {\"ok\":true,\"class\":\"ok\",\"canonical\":\"{...}\"}\n"
+    "                  "
+    "{\"ok\":false,\"class\":\"invalid\",\"label\":\"timestamp\",\"pointer\":\"/timestamp\"}\n"
     "\n"
     "Exit codes: 0 printed (with --batch: every line answered), 64 wrong usage, 65 the bytes are\n"
     "refused (offset, field and reason are on stderr) or too large, 66 FILE cannot be read,\n"

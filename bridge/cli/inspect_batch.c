@@ -10,6 +10,7 @@
 #include "agentwire/json.h"
 #include "bridge/cli/cli.h"
 #include "bridge/cli/input.h"
+#include "bridge/cli/inspect_contract.h"
 
 /** The first buffer for the lines, and the buffer of the answers, bytes. */
 #define BUFFER_SIZE ((size_t)64 << 10)
@@ -255,11 +256,16 @@ static void write_answer(aw_json_writer_t *writer, line_kind_t kind, aw_span_t l
         return;
     }
     json_error_t error;
-    json_t *object = json_loadb((const char *)line.data, line.size, JSON_REJECT_DUPLICATES, &error);
+    json_t *object = json_loadb((const char *)line.data, line.size,
+                                JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
     request_t request;
     if (object == NULL) {
         explain_json(&error, message, sizeof message);
         write_bad_request(writer, message);
+    } else if (json_object_get(object, "contract") != NULL) {
+        if (!ab_inspect_contract_answer(writer, object, arena, message, sizeof message)) {
+            write_bad_request(writer, message);
+        }
     } else if (!read_request(object, arena, &request, message, sizeof message)) {
         write_bad_request(writer, message);
     } else {

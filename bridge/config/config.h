@@ -90,6 +90,7 @@ typedef struct ab_config {
     uint32_t max_hops;              /* these three stand in each source's policy, ready for use */
     bool topics_wait;               /* topics.missing: wait */
     uint64_t memory_per_lane_bytes;
+    uint64_t decode_bytes; /* limits.decode_bytes */
     unsigned shutdown_timeout_ms;
     unsigned stuck_after_ms; /* health.stuck_after */
     ab_listen_t http_listen;

@@ -20,6 +20,7 @@
 _Static_assert(AB_LEVEL_ERROR == 0 && AB_LEVEL_WARNING == 1 && AB_LEVEL_INFO == 2 &&
                    AB_LEVEL_DEBUG == 3,
                "log.level lists its words in the order of ab_level_t");
+_Static_assert(AB_CONTRACT_OPAQUE == 0 && AB_CONTRACT_TEA == 1, "sources[].contract");
 _Static_assert(AB_LOG_JSON == 0 && AB_LOG_TEXT == 1, "log.format");
 _Static_assert(AB_PARTITION_KEY == 0 && AB_PARTITION_SOURCE == 1, "sources[].partition");
 _Static_assert(AB_START_EARLIEST == 0 && AB_START_LATEST == 1 && AB_START_COMMITTED == 2,
@@ -144,7 +145,13 @@ static const ab_key_t keys[] = {
      .max = 512 * MIB,
      IN_SOURCE(policy.max_value_bytes),
      .help = "A larger value is dead-lettered as `oversized`."},
-    {.path = "sources[].contract", .type = AB_KEY_LATER, .help = "checks of external_event"},
+    {.path = "sources[].contract",
+     .type = AB_KEY_WORD,
+     .words = "opaque|tea",
+     .fallback = "opaque",
+     IN_SOURCE(policy.contract),
+     .help = "What an `external_event` has to be: `opaque` takes any bytes, `tea` an envelope of "
+             "tea-protocol 1.0 (docs/tea.md). A contract checks and never rewrites."},
     {.path = "delivery", .type = AB_KEY_SECTION, .help = "How outputs are committed."},
     {.path = "delivery.guarantee",
      .type = AB_KEY_WORD,
@@ -277,7 +284,16 @@ static const ab_key_t keys[] = {
      .help = "The least severe events that are logged."},
     {.path = "state", .type = AB_KEY_LATER, .help = "state topics"},
     {.path = "snapshots", .type = AB_KEY_LATER, .help = "answers to export requests"},
-    {.path = "limits", .type = AB_KEY_LATER, .help = "decoding limits"},
+    {.path = "limits", .type = AB_KEY_SECTION, .help = "Bounds of decoding."},
+    {.path = "limits.decode_bytes",
+     .type = AB_KEY_SIZE,
+     .fallback = "64MiB",
+     .min = MIB,
+     .max = 2 * GIB,
+     IN_CONFIG(decode_bytes),
+     .help =
+         "Memory that the check of one `external_event` may take, in each lane. JSON takes up to "
+         "40 times its size where it is all punctuation. What needs more is dead-lettered."},
 };
 
 #define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))

@@ -32,6 +32,12 @@ typedef enum ab_partition_by {
     AB_PARTITION_SOURCE /* the source partition's number, modulo the output's count */
 } ab_partition_by_t;
 
+/** What an external_event of a source has to be (DESIGN section 8). */
+typedef enum ab_contract {
+    AB_CONTRACT_OPAQUE, /* any bytes */
+    AB_CONTRACT_TEA     /* an envelope of tea-protocol 1.0 */
+} ab_contract_t;
+
 /** What the config says about one source topic; all the verdict needs to know of it. */
 typedef struct ab_policy {
     const char *topic;
@@ -40,6 +46,7 @@ typedef struct ab_policy {
     bool key_mismatch_ignore;  /* on_key_mismatch: ignore */
     bool null_key_dead_letter; /* on_null_key: dead_letter */
     ab_partition_by_t partition_by;
+    ab_contract_t contract;
     uint64_t max_value_bytes;
     uint32_t max_hops;            /* errors.max_hops */
     const char *errors_topic;     /* where this source's dead letters go */

@@ -52,6 +52,12 @@ typedef enum ab_severity {
       "Let the producer use entity_key as the record's key, or set on_null_key: accept.")          \
     X(MISSING_INTENT_ID, "missing_intent_id", PRODUCER, false, "the payload has no intent_id",     \
       "Let the producer copy the intent_id of the ToolIntent that it answers.")                    \
+    X(CONTRACT_VIOLATION, "contract_violation", PRODUCER, true,                                    \
+      "the external_event breaks the source's contract",                                           \
+      "The dead letter names the rule and the place; correct the producer, or the contract.")      \
+    X(UNSUPPORTED_VERSION, "unsupported_version", PRODUCER, true,                                  \
+      "the external_event is of a version that the contract does not know",                        \
+      "Let the producer write version 1, or upgrade the bridge, then redrive.")                    \
     X(HOP_LIMIT, "hop_limit", POLICY, true,                                                        \
       "the record was redriven more often than errors.max_hops",                                   \
       "Find out why it keeps failing before it is redriven once more.")                            \

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "agentwire/status.h"
+#include "bridge/core/contract.h"
 
 /* Texts of dead letters that say more than the reason's own meaning. Frozen like those. */
 static const char TEXT_RECORD_KEY[] = "the record's key is not the envelope's entity_key";
@@ -130,6 +131,25 @@ static bool check_ids(const aw_envelope_view_t *view, ab_verdict_t *verdict)
     return true;
 }
 
+/** Check 7. The fault's place in the event becomes one in the record's value. */
+static int check_contract(const ab_record_t *record, const aw_envelope_view_t *view,
+                          const ab_policy_t *policy, aw_arena_t *scratch, ab_verdict_t *verdict)
+{
+    ab_breach_t breach = {.reason = AB_REASON_NONE};
+    int status = AW_OK;
+
+    if (view->variant == AW_VARIANT_EXTERNAL_EVENT) {
+        status = ab_contract_check(policy->contract, view->external_event, scratch, &breach);
+    }
+    if (status == AW_OK && breach.reason != AB_REASON_NONE) {
+        dead_letter(verdict, breach.reason, breach.field, breach.text);
+        if (breach.at >= 0) {
+            verdict->at = breach.at + (view->external_event.data - record->value.data);
+        }
+    }
+    return status;
+}
+
 /** Check 9. */
 static void take_route(const aw_envelope_view_t *view, const ab_policy_t *policy,
                        ab_verdict_t *verdict)
@@ -151,24 +171,32 @@ static void take_route(const aw_envelope_view_t *view, const ab_policy_t *policy
     }
 }
 
-static void judge_envelope(const ab_record_t *record, const aw_envelope_view_t *view,
-                           const ab_policy_t *policy, ab_verdict_t *verdict)
+static int judge_envelope(const ab_record_t *record, const aw_envelope_view_t *view,
+                          const ab_policy_t *policy, aw_arena_t *scratch, ab_verdict_t *verdict)
 {
+    int status;
+
     verdict->variant = view->variant;
     verdict->entity_key = view->entity_key;
     verdict->event_time_ms = view->event_time_ms;
     if (!check_payload(record, view, policy, verdict) ||
         !check_keys(record, view, policy, verdict) || !check_ids(view, verdict)) {
-        return;
+        return AW_OK;
+    }
+    status = check_contract(record, view, policy, scratch, verdict);
+    if (status != AW_OK || verdict->outcome == AB_OUTCOME_DEAD_LETTERED) {
+        return status;
     }
     if (record->hops > policy->max_hops) {
         dead_letter(verdict, AB_REASON_HOP_LIMIT, "", NULL);
-        return;
+        return AW_OK;
     }
     take_route(view, policy, verdict);
+    return AW_OK;
 }
 
-void ab_verdict_of(const ab_record_t *record, const ab_policy_t *policy, ab_verdict_t *ret_verdict)
+int ab_verdict_of(const ab_record_t *record, const ab_policy_t *policy, aw_arena_t *scratch,
+                  ab_verdict_t *ret_verdict)
 {
     aw_envelope_view_t view;
     aw_error_t error = AW_ERROR_INIT;
@@ -190,19 +218,19 @@ void ab_verdict_of(const ab_record_t *record, const ab_policy_t *policy, ab_verd
         if (policy->tombstone_drop) {
             ret_verdict->outcome = AB_OUTCOME_DROPPED;
         }
-        return;
+        return AW_OK;
     }
     if (record->value.size > policy->max_value_bytes) {
         dead_letter(ret_verdict, AB_REASON_OVERSIZED, "", NULL);
-        return;
+        return AW_OK;
     }
     status = aw_envelope_scan(record->value, &view, &error);
     if (status != AW_OK) {
         dead_letter(ret_verdict, reason_of_status(status), error.field, error.text);
         ret_verdict->at = error.offset;
-        return;
+        return AW_OK;
     }
-    judge_envelope(record, &view, policy, ret_verdict);
+    return judge_envelope(record, &view, policy, scratch, ret_verdict);
 }
 
 void ab_verdict_reject(ab_verdict_t *verdict, const char *text)

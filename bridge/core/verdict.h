@@ -1,7 +1,9 @@
 #ifndef BRIDGE_CORE_VERDICT_H
 #define BRIDGE_CORE_VERDICT_H
 
+#include "agentwire/arena.h"
 #include "agentwire/envelope.h"
+#include "agentwire/status.h"
 #include "bridge/core/policy.h"
 #include "bridge/core/reason.h"
 #include "bridge/core/record.h"
@@ -29,13 +31,19 @@ typedef struct ab_verdict {
     char text[AW_ERROR_TEXT_MAX];   /* one line that says what is wrong, "" without a reason */
 } ab_verdict_t;
 
-/** Runs checks 1 to 6, 8 and 9. Never fails, allocates nothing. Spans borrow from the record, the
- *  topic from the policy.
+/** Runs checks 1 to 9. Spans borrow from the record, the topic from the policy.
+ *
+ *  scratch is the memory for a contract's check; the caller resets it. It may be NULL where the
+ *  policy's contract is OPAQUE: nothing is allocated then.
  *
  *  Where the value was not read or was refused (checks 1 to 3), entity_key is the record's key and
  *  event_time_ms the record's timestamp, 0 when it has none: nothing is taken from bytes that did
- *  not parse. A future variant with a topic of its own goes through the checks like any other. */
-void ab_verdict_of(const ab_record_t *record, const ab_policy_t *policy, ab_verdict_t *ret_verdict);
+ *  not parse. A future variant with a topic of its own goes through the checks like any other.
+ *
+ *  Returns AW_OK, or AW_STATUS_NO_MEMORY when the system refused memory for scratch: the record is
+ *  then to be judged again later, and ret_verdict is of no use. */
+AW_CHECKED int ab_verdict_of(const ab_record_t *record, const ab_policy_t *policy,
+                             aw_arena_t *scratch, ab_verdict_t *ret_verdict);
 
 /** The text of a record that cannot be forwarded as it came. Frozen like the reasons' meanings. */
 #define AB_TEXT_HEADERS_UNREADABLE "the record's headers cannot be read: over 100,000, or damaged"

@@ -513,9 +513,10 @@ ab_lane_t *ab_lane_new(ab_shared_t *shared, unsigned index)
     lane->targets = calloc(lane->config->source_count, sizeof(*lane->targets));
     lane->sources_shown = calloc(lane->config->source_count, sizeof(*lane->sources_shown));
     lane->arena = aw_arena_new(AB_LETTER_ARENA_MAX);
+    lane->scratch = aw_arena_new(lane->config->decode_bytes);
     pthread_mutex_init(&lane->counters_lock, NULL);
     if (lane->outputs == NULL || lane->facts == NULL || lane->targets == NULL ||
-        lane->sources_shown == NULL || lane->arena == NULL ||
+        lane->sources_shown == NULL || lane->arena == NULL || lane->scratch == NULL ||
         ab_parts_init(&lane->parts, lane->config) != 0) {
         ab_lane_free(lane);
         return NULL;
@@ -533,6 +534,7 @@ void ab_lane_free(ab_lane_t *lane)
     ab_parts_clear(&lane->parts);
     ab_poison_clear(&lane->poison);
     aw_arena_free(lane->arena);
+    aw_arena_free(lane->scratch);
     free(lane->txn.failures);
     free(lane->outputs);
     free(lane->facts);

@@ -10,14 +10,21 @@
 /* The producer's reports are served after so many records at the latest. */
 #define SERVE_EVERY 64u
 
-static void decide(ab_lane_t *lane, const ab_record_t *record, int source,
+/* False when memory is short: the transaction is given up, and the record comes again. */
+static bool decide(ab_lane_t *lane, const ab_record_t *record, int source,
                    ab_verdict_t *ret_verdict)
 {
-    ab_verdict_of(record, &lane->config->sources[source].policy, ret_verdict);
+    aw_arena_reset(lane->scratch);
+    if (ab_verdict_of(record, &lane->config->sources[source].policy, lane->scratch, ret_verdict) !=
+        AW_OK) {
+        lane->txn.broken = true;
+        return false;
+    }
     if (lane->headers_unreadable && ret_verdict->outcome == AB_OUTCOME_ROUTED) {
         /* It cannot be forwarded as it came. */
         ab_verdict_reject(ret_verdict, AB_TEXT_HEADERS_UNREADABLE);
     }
+    return true;
 }
 
 /* One record, from its verdict to the producer. Its transaction is open afterwards, or it will be
@@ -38,8 +45,8 @@ static void take_record(ab_lane_t *lane, rd_kafka_message_t *message, int source
         return;
     }
     lane->txn.suspect = suspect;
-    decide(lane, &record, source, &verdict);
-    if (!ab_lane_send(lane, message, &record, &verdict, source)) {
+    if (!decide(lane, &record, source, &verdict) ||
+        !ab_lane_send(lane, message, &record, &verdict, source)) {
         return; /* the transaction is broken: the loop aborts it */
     }
     ab_ledger_count(&lane->in_hand, &verdict);

@@ -89,7 +89,8 @@ struct ab_lane {
 
     ab_parts_t parts;
     ab_poison_t poison;
-    aw_arena_t *arena;
+    aw_arena_t *arena;   /* dead letters */
+    aw_arena_t *scratch; /* contracts */
     ab_txn_t txn;
     ab_ledger_t in_hand; /* of the transaction */
     uint64_t run_max;    /* most records of a transaction of suspects */

@@ -54,6 +54,9 @@ bool aw__tea_uint_read(const aw__json_value_t *value, uint64_t max, uint64_t *re
  * of the standard's vocabularies has a value of its kind, and no reference leaves the document. */
 bool aw__tea_is_schema(const aw__json_value_t *schema);
 
+/** How much of a JSON pointer is made of indexes and of names that any of the tables has. */
+size_t aw__tea_known_prefix(const char *pointer);
+
 /** Writes the canonical text of an object that was found good. */
 void aw__tea_put_object(aw_json_writer_t *json, const aw__tea_check_t *check,
                         const aw__tea_object_t *object, const aw__json_value_t *value);

@@ -208,6 +208,7 @@ static int parse(aw_span_t text, aw_arena_t *arena, aw_tea_result_t *result,
     }
     result->offset = error.offset;
     memcpy(result->pointer, error.field, sizeof result->pointer);
+    result->pointer_known = aw__tea_known_prefix(result->pointer);
     *ret_root = NULL;
     return AW_OK;
 }

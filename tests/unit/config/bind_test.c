@@ -100,7 +100,7 @@ static const char full[] = "kafka:\n"
                            "    on_key_mismatch: dead_letter\n"
                            "    on_null_key: dead_letter\n"
                            "    partition: source\n"
-                           "    max_value: 1MiB\n"
+                           "    max_value: 1MiB\n    contract: tea\n"
                            "  - {topic: two, start: '2026-01-31T00:00:00Z', routes: "
                            "{external_event: o2, tool_result: o2,\n"
                            "     approval: o2, export_request: o2}}\n"
@@ -117,7 +117,8 @@ static const char full[] = "kafka:\n"
                            "health: {stuck_after: 90s}\n"
                            "http: {listen: '[::]:80'}\n"
                            "shutdown: {timeout: 5s}\n"
-                           "log: {format: text, level: debug}\n";
+                           "log: {format: text, level: debug}\n"
+                           "limits: {decode_bytes: 3MiB}\n";
 
 static void test_config_every_key_written_stored(void **state)
 {
@@ -140,6 +141,7 @@ static void test_config_every_key_written_stored(void **state)
     assert_false(config->source_header);
     assert_true(config->topics_wait);
     assert_int_equal(config->memory_per_lane_bytes, 128 * 1024 * 1024);
+    assert_int_equal(config->decode_bytes, 3 * 1024 * 1024);
     assert_int_equal(config->stuck_after_ms, 90000);
     assert_string_equal(config->http_listen.host, "::");
     assert_int_equal(config->http_listen.port, 80);
@@ -164,8 +166,10 @@ static void test_config_every_source_key_written_stored(void **state)
     assert_true(one->null_key_dead_letter);
     assert_int_equal(one->partition_by, AB_PARTITION_SOURCE);
     assert_int_equal(one->max_value_bytes, 1024 * 1024);
+    assert_int_equal(one->contract, AB_CONTRACT_TEA);
     const ab_source_t *two = &config->sources[1];
-    assert_int_equal(two->line, 26);
+    assert_int_equal(two->line, 27);
+    assert_int_equal(two->policy.contract, AB_CONTRACT_OPAQUE);
     assert_int_equal(two->start, AB_START_TIME);
     assert_int_equal(two->start_time_ms, 1769817600000);
     for (size_t i = 0; i < 2; i++) {
@@ -295,28 +299,25 @@ static void test_config_unknown_keys_nearest_named(void **state)
     expect_findings(MINIMAL "frobnicate: 1\n",
                     "c:6:1: error: frobnicate: no such key: expected one of kafka, consumer, "
                     "producer, group, instance, lanes, sources, delivery, errors, topics, memory, "
-                    "health, http, shutdown, log\n");
+                    "health, http, shutdown, log, limits\n");
     expect_findings(
         MINIMAL "    frobnicate: 1\n",
         "c:6:5: error: sources[0].frobnicate: no such key: expected one of topic, type, "
         "start, routes, on_tombstone, on_key_mismatch, on_null_key, partition, "
-        "max_value\n");
+        "max_value, contract\n");
 }
 
 static void test_config_later_keys_refused_as_such(void **state)
 {
     (void)state;
     expect_findings(
-        MINIMAL "    contract: opaque\nstate: {dir: /x}\nsnapshots: {}\nlimits: {}\n"
+        MINIMAL "state: {dir: /x}\nsnapshots: {}\n"
                 "errors: {on_failure: block, breaker: off}\n",
-        "c:6:5: error: sources[0].contract: not in this version (checks of external_event): remove "
-        "it\n"
-        "c:7:1: error: state: not in this version (state topics): remove it\n"
-        "c:8:1: error: snapshots: not in this version (answers to export requests): remove it\n"
-        "c:9:1: error: limits: not in this version (decoding limits): remove it\n"
-        "c:10:10: error: errors.on_failure: not in this version (another answer than waiting): "
+        "c:6:1: error: state: not in this version (state topics): remove it\n"
+        "c:7:1: error: snapshots: not in this version (answers to export requests): remove it\n"
+        "c:8:10: error: errors.on_failure: not in this version (another answer than waiting): "
         "remove it\n"
-        "c:10:29: error: errors.breaker: not in this version (the circuit breaker): remove it\n");
+        "c:8:29: error: errors.breaker: not in this version (the circuit breaker): remove it\n");
 }
 
 static void test_config_wrong_shapes_named(void **state)

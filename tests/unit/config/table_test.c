@@ -84,6 +84,7 @@ static void test_table_defaults_as_promised(void **state)
         {"sources[].on_null_key", "accept"},
         {"sources[].partition", "key"},
         {"sources[].max_value", "8MiB"},
+        {"sources[].contract", "opaque"},
         {"delivery.guarantee", "exactly_once"},
         {"delivery.commit_interval", "100ms"},
         {"delivery.commit_records", "10000"},
@@ -100,6 +101,7 @@ static void test_table_defaults_as_promised(void **state)
         {"shutdown.timeout", "20s"},
         {"log.format", "json"},
         {"log.level", "info"},
+        {"limits.decode_bytes", "64MiB"},
     };
     size_t count, with_default = 0;
     const ab_key_t *keys = ab_keys_view(&count);

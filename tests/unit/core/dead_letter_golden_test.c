@@ -146,7 +146,7 @@ static void check_case(const json_t *test_case, aw_arena_t *arena)
     ab_letter_t letter;
 
     print_message("%s\n", text_of(test_case, "name"));
-    ab_verdict_of(&record, &policy, &verdict);
+    assert_int_equal(ab_verdict_of(&record, &policy, NULL, &verdict), AW_OK);
     if (output != NULL) {
         assert_int_equal(verdict.outcome, AB_OUTCOME_ROUTED);
         ab_verdict_reject(&verdict, text_of(test_case, "output_text"));

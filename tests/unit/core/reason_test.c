@@ -14,11 +14,11 @@
 /** The codes as released. A code is never removed, renamed or moved to another meaning; a new one
  *  is added here by hand, which is the moment to think twice. */
 static const char *const FROZEN[] = {
-    "tombstone",      "oversized",          "decode_truncated",  "decode_varint",
-    "decode_bad_tag", "decode_wire_type",   "decode_group",      "invalid_utf8",
-    "framed_payload", "unknown_variant",    "payload_not_set",   "missing_entity_key",
-    "key_mismatch",   "missing_record_key", "missing_intent_id", "hop_limit",
-    "route_refused",  "produce_rejected",
+    "tombstone",           "oversized",          "decode_truncated",  "decode_varint",
+    "decode_bad_tag",      "decode_wire_type",   "decode_group",      "invalid_utf8",
+    "framed_payload",      "unknown_variant",    "payload_not_set",   "missing_entity_key",
+    "key_mismatch",        "missing_record_key", "missing_intent_id", "contract_violation",
+    "unsupported_version", "hop_limit",          "route_refused",     "produce_rejected",
 };
 
 static void test_reason_codes_are_the_frozen_ones(void **state)

@@ -74,7 +74,7 @@ static ab_verdict_t judge(const ab_record_t *record, const ab_policy_t *policy)
     ab_verdict_t verdict;
 
     memset(&verdict, 0xa5, sizeof(verdict));
-    ab_verdict_of(record, policy, &verdict);
+    assert_int_equal(ab_verdict_of(record, policy, NULL, &verdict), AW_OK);
     return verdict;
 }
 

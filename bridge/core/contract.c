@@ -1,0 +1,65 @@
+#include "bridge/core/contract.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agentwire/status.h"
+#include "agentwire/tea.h"
+
+static void breach_of(ab_breach_t *breach, const aw_tea_result_t *result, const char *kind)
+{
+    const char *label = aw_tea_label_name(result->label);
+
+    breach->reason = result->outcome == AW_TEA_UNSUPPORTED_VERSION ? AB_REASON_UNSUPPORTED_VERSION
+                                                                   : AB_REASON_CONTRACT_VIOLATION;
+    breach->at = result->offset;
+    /* what follows is a name out of the event */
+    memcpy(breach->field, result->pointer, result->pointer_known);
+    breach->field[result->pointer_known] = '\0';
+    (void)snprintf(breach->text, sizeof(breach->text), "tea %s: %s%s%s: %s", kind,
+                   aw_tea_class_name(result->outcome), label[0] != '\0' ? ":" : "", label,
+                   label[0] != '\0' ? aw_tea_label_meaning(result->label)
+                                    : aw_tea_class_meaning(result->outcome));
+}
+
+static int check_tea(aw_span_t event, aw_arena_t *scratch, ab_breach_t *breach)
+{
+    aw_tea_kind_t kind;
+    aw_tea_result_t result;
+    int status = aw_tea_check_any(AW_TEA_EDITION_A, event, scratch, &kind, &result);
+
+    if (status != AW_OK) {
+        return status;
+    }
+    if (result.outcome != AW_TEA_OK && result.outcome != AW_TEA_SKIPPABLE) {
+        breach_of(breach, &result, aw_tea_kind_name(kind));
+    }
+    return AW_OK;
+}
+
+int ab_contract_check(ab_contract_t contract, aw_span_t event, aw_arena_t *scratch,
+                      ab_breach_t *ret_breach)
+{
+    ab_breach_t breach = {.reason = AB_REASON_NONE, .at = -1};
+    int status = AW_OK;
+
+    switch (contract) {
+    case AB_CONTRACT_OPAQUE:
+        break;
+    case AB_CONTRACT_TEA:
+        status = check_tea(event, scratch, &breach);
+        break;
+    }
+    if (status == AW_STATUS_LIMIT_DECODE_BYTES || status == AW_STATUS_LIMIT_SIZE) {
+        breach.reason = AB_REASON_CONTRACT_VIOLATION;
+        (void)snprintf(breach.text, sizeof(breach.text),
+                       "the check of the contract needs more memory than limits.decode_bytes");
+        status = AW_OK;
+    }
+    assert(status == AW_OK || status == AW_STATUS_NO_MEMORY);
+    if (status == AW_OK) {
+        *ret_breach = breach;
+    }
+    return status;
+}

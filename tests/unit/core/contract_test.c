@@ -1,0 +1,222 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bridge/core/contract.h"
+#include "bridge/core/verdict.h"
+#include "tests/unit/core/wire.h"
+
+#define ID        "0198a7c4-1d01-7b3f-9f21-5c0de0000001"
+#define TIMESTAMP "2027-11-05T14:08:31.250Z"
+#define RUN_STARTED                                                                                \
+    "{\"protocolVersion\":\"1.0\",\"type\":\"run_started\",\"eventId\":\"" ID                      \
+    "\",\"sessionId\":\"" ID "\",\"runId\":\"" ID                                                  \
+    "\",\"sequence\":\"1\",\"timestamp\":\"" TIMESTAMP "\",\"payload\":{}}"
+#define ABORT(version)                                                                             \
+    "{\"protocolVersion\":\"" version "\",\"type\":\"abort\",\"commandId\":\"" ID                  \
+    "\",\"sessionId\":\"" ID "\",\"timestamp\":\"" TIMESTAMP "\",\"payload\":{}}"
+
+static ab_breach_t check(ab_contract_t contract, const char *event)
+{
+    ab_breach_t breach;
+    aw_arena_t *scratch = aw_arena_new(0);
+
+    assert_non_null(scratch);
+    memset(&breach, 0xa5, sizeof(breach));
+    assert_int_equal(ab_contract_check(contract, aw_span_text_view(event), scratch, &breach),
+                     AW_OK);
+    aw_arena_free(scratch);
+    return breach;
+}
+
+static void assert_kept(const char *event)
+{
+    ab_breach_t breach = check(AB_CONTRACT_TEA, event);
+
+    assert_int_equal(breach.reason, AB_REASON_NONE);
+}
+
+static void assert_broken(const char *event, ab_reason_t reason, const char *field,
+                          const char *text)
+{
+    ab_breach_t breach = check(AB_CONTRACT_TEA, event);
+
+    assert_int_equal(breach.reason, reason);
+    assert_string_equal(breach.field, field);
+    assert_string_equal(breach.text, text);
+}
+
+static void test_contract_opaque_takes_anything_without_memory(void **state)
+{
+    ab_breach_t breach;
+
+    (void)state;
+    assert_int_equal(
+        ab_contract_check(AB_CONTRACT_OPAQUE, aw_span_text_view("\xff{"), NULL, &breach), AW_OK);
+    assert_int_equal(breach.reason, AB_REASON_NONE);
+}
+
+static void test_contract_tea_good_envelopes_of_each_kind_keep_it(void **state)
+{
+    (void)state;
+    assert_kept(RUN_STARTED);
+    assert_kept(ABORT("1.7"));
+    assert_kept("{\"protocolVersion\":\"1.0\",\"type\":\"run_cancelled\",\"recordId\":\"" ID
+                "\",\"sessionId\":\"" ID "\",\"sequence\":\"1\",\"timestamp\":\"" TIMESTAMP
+                "\",\"payload\":{\"runId\":\"" ID "\"}}");
+    assert_kept("{\"protocolVersion\":\"1.0\",\"type\":\"protocol_error\",\"error\":{\"code\":"
+                "\"internal\",\"message\":\"x\",\"retry\":\"never\"}}");
+}
+
+static void test_contract_tea_unknown_skippable_event_keeps_it(void **state)
+{
+    (void)state;
+    assert_kept("{\"protocolVersion\":\"1.0\",\"type\":\"tide_gauge\",\"compatibility\":"
+                "\"skippable_observation\",\"eventId\":\"" ID "\",\"sessionId\":\"" ID
+                "\",\"sequence\":\"1\",\"timestamp\":\"" TIMESTAMP "\",\"payload\":null}");
+}
+
+static void test_contract_tea_unknown_command_record_and_event_break_it(void **state)
+{
+    (void)state;
+    assert_broken("{\"protocolVersion\":\"1.0\",\"type\":\"warp\",\"commandId\":1}",
+                  AB_REASON_CONTRACT_VIOLATION, "/type",
+                  "tea command: unsupported_type: a command or record of unknown type");
+    assert_broken("{\"protocolVersion\":\"1.0\",\"type\":\"warp\",\"recordId\":1}",
+                  AB_REASON_CONTRACT_VIOLATION, "/type",
+                  "tea record: unsupported_type: a command or record of unknown type");
+    assert_broken("{\"protocolVersion\":\"1.0\",\"type\":\"warp\",\"eventId\":1}",
+                  AB_REASON_CONTRACT_VIOLATION, "/type",
+                  "tea event: unsupported_state_bearing: an event of unknown type that must not be "
+                  "skipped");
+}
+
+static void test_contract_tea_other_major_is_unsupported_version(void **state)
+{
+    (void)state;
+    assert_broken(ABORT("2.0"), AB_REASON_UNSUPPORTED_VERSION, "/protocolVersion",
+                  "tea command: unsupported_version: the protocol's major version is not 1");
+}
+
+static void test_contract_tea_text_that_is_no_json_or_nothing_breaks_it(void **state)
+{
+    (void)state;
+    assert_broken("", AB_REASON_CONTRACT_VIOLATION, "",
+                  "tea event: malformed_json: the text is no JSON text");
+    assert_broken("\xff", AB_REASON_CONTRACT_VIOLATION, "",
+                  "tea event: malformed_json: the text is no JSON text");
+    assert_broken("[]", AB_REASON_CONTRACT_VIOLATION, "",
+                  "tea event: invalid:envelope: the text is no object");
+    assert_broken("{}", AB_REASON_CONTRACT_VIOLATION, "/type",
+                  "tea event: invalid:discriminator: type is missing or no name of a type");
+}
+
+/** Names that the event brought along are payload: they stay out of dead letters. */
+static void test_contract_tea_names_out_of_the_event_are_not_repeated(void **state)
+{
+    (void)state;
+    assert_broken("{\"eventId\":1,\"secret-name\":{\"a\":1,\"a\":2}}", AB_REASON_CONTRACT_VIOLATION,
+                  "", "tea event: duplicate_key: an object has a key twice");
+    assert_broken("{\"eventId\":1,\"payload\":{\"delta\":1,\"delta\":2}}",
+                  AB_REASON_CONTRACT_VIOLATION, "/payload/delta",
+                  "tea event: duplicate_key: an object has a key twice");
+    assert_broken("{\"protocolVersion\":\"1.0\",\"type\":\"run_started\",\"eventId\":\"" ID
+                  "\",\"metadata\":{\"Secret\":1},\"sessionId\":\"" ID "\",\"runId\":\"" ID
+                  "\",\"sequence\":\"1\",\"timestamp\":\"" TIMESTAMP "\",\"payload\":{}}",
+                  AB_REASON_CONTRACT_VIOLATION, "/metadata",
+                  "tea event: invalid:metadata: metadata has a bad namespace, or is too large or "
+                  "too deep");
+}
+
+static void test_contract_tea_event_that_needs_too_much_memory_breaks_it(void **state)
+{
+    static char event[200000];
+    aw_arena_t *scratch = aw_arena_new(1 << 20);
+    ab_breach_t breach;
+
+    (void)state;
+    assert_non_null(scratch);
+    event[0] = '[';
+    for (size_t i = 1; i < sizeof(event); i += 2) {
+        event[i] = '0';
+        event[i + 1 < sizeof(event) ? i + 1 : i] = ',';
+    }
+    assert_int_equal(
+        ab_contract_check(AB_CONTRACT_TEA, aw_span_view(event, sizeof(event)), scratch, &breach),
+        AW_OK);
+    assert_int_equal(breach.reason, AB_REASON_CONTRACT_VIOLATION);
+    assert_string_equal(breach.text,
+                        "the check of the contract needs more memory than limits.decode_bytes");
+    aw_arena_free(scratch);
+}
+
+/** The whole verdict: the contract is checked before hops and route, and the place is one in the
+ * record. */
+static void test_contract_verdict_has_reason_and_place_in_the_record(void **state)
+{
+    static const char event[] = "{\"eventId\":1,\"type\":7}";
+    const ab_policy_t policy = {.topic = "in",
+                                .routes[AB_SLOT_EXTERNAL_EVENT] = {AB_ROUTE_TOPIC, "out"},
+                                .max_value_bytes = 1000,
+                                .contract = AB_CONTRACT_TEA};
+    wire_t wire = {.size = 0};
+    ab_record_t record = {.topic = "in", .hops = 9};
+    ab_verdict_t verdict;
+    aw_arena_t *scratch = aw_arena_new(0);
+
+    (void)state;
+    assert_non_null(scratch);
+    wire_text(&wire, 1, "user-42");
+    wire_text(&wire, 3, event);
+    record.value = wire_view(&wire);
+    assert_int_equal(ab_verdict_of(&record, &policy, scratch, &verdict), AW_OK);
+    assert_int_equal(verdict.outcome, AB_OUTCOME_DEAD_LETTERED);
+    assert_int_equal(verdict.reason, AB_REASON_CONTRACT_VIOLATION);
+    assert_string_equal(verdict.field, "/type");
+    assert_int_equal(verdict.at, wire.size - (sizeof(event) - 1) + 20);
+    assert_int_equal(record.value.data[verdict.at], '7');
+    aw_arena_free(scratch);
+}
+
+static void test_contract_other_variants_are_not_looked_into(void **state)
+{
+    const ab_policy_t policy = {.topic = "in",
+                                .routes[AB_SLOT_EXPORT_REQUEST] = {AB_ROUTE_TOPIC, "out"},
+                                .max_value_bytes = 1000,
+                                .contract = AB_CONTRACT_TEA};
+    wire_t request = {.size = 0};
+    wire_t wire = {.size = 0};
+    ab_record_t record = {.topic = "in"};
+    ab_verdict_t verdict;
+
+    (void)state;
+    wire_text(&request, 1, "no JSON");
+    wire_text(&wire, 1, "user-42");
+    wire_message(&wire, 6, &request);
+    record.value = wire_view(&wire);
+    assert_int_equal(ab_verdict_of(&record, &policy, NULL, &verdict), AW_OK);
+    assert_int_equal(verdict.outcome, AB_OUTCOME_ROUTED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_contract_opaque_takes_anything_without_memory),
+        cmocka_unit_test(test_contract_tea_good_envelopes_of_each_kind_keep_it),
+        cmocka_unit_test(test_contract_tea_unknown_skippable_event_keeps_it),
+        cmocka_unit_test(test_contract_tea_unknown_command_record_and_event_break_it),
+        cmocka_unit_test(test_contract_tea_other_major_is_unsupported_version),
+        cmocka_unit_test(test_contract_tea_text_that_is_no_json_or_nothing_breaks_it),
+        cmocka_unit_test(test_contract_tea_names_out_of_the_event_are_not_repeated),
+        cmocka_unit_test(test_contract_tea_event_that_needs_too_much_memory_breaks_it),
+        cmocka_unit_test(test_contract_verdict_has_reason_and_place_in_the_record),
+        cmocka_unit_test(test_contract_other_variants_are_not_looked_into),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
