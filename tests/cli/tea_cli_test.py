@@ -86,7 +86,7 @@ class TeaContractTest(unittest.TestCase):
                                                r"\d+ in /payload/decision/type: a nested type or a word")
 
     def test_contract_skippable_event_is_no_error_and_prints_nothing(self):
-        done = inspect("--contract", "tea", text=case("unk_skippable")["input"].encode())
+        done = inspect("--contract", "tea", text=case("unk_skippable_no_refs")["input"].encode())
         self.assertEqual((done.returncode, done.stdout), (0, b""))
         self.assertIn(b"skippable", done.stderr)
 
