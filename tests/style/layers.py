@@ -17,6 +17,7 @@ LAYERS = {
     "codec/state/": CODEC + ("codec/base/", "codec/wire/", "codec/message/", "codec/state/"),
     "codec/json/": CODEC + ("codec/base/", "codec/wire/", "codec/message/", "codec/json/"),
     "codec/tea/": CODEC + ("codec/base/", "codec/json/", "codec/tea/"),
+    "codec/inbox/": CODEC + ("codec/base/", "codec/json/", "codec/inbox/"),
     "bridge/core/": CODEC + ("bridge/core/",),
     "bridge/config/": CODEC + ("bridge/core/", "bridge/config/"),
     "bridge/kafka/": CODEC + ("bridge/core/", "bridge/config/", "bridge/kafka/"),

@@ -8,6 +8,7 @@ import argparse
 import sys
 from pathlib import Path
 
+import inbox
 import layers
 import shape
 from tree import Tree
@@ -22,6 +23,7 @@ CHECKS = {
     "words": shape.check_words,
     "tests": shape.check_tests,
     "golden": shape.check_golden,
+    "inbox": inbox.check_inbox,
 }
 
 
