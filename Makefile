@@ -12,7 +12,7 @@ COUNT := 100000
 DOWN := 300
 BASE_IMAGE_SCRIPT := ../shared/tools/local-base-image.sh
 
-.PHONY: help setup demo test broker broker-stop differential tour format tidy clean
+.PHONY: help setup demo test bench-codec broker broker-stop differential tour format tidy clean
 .PHONY: need-build need-all
 
 help: ## what can be made
@@ -46,6 +46,10 @@ broker-stop: ## stop that Kafka
 differential: need-all ## compare COUNT mutated inputs from SEED with the reference runtime
 	@cmake --preset dev >/dev/null && cmake --build --preset dev --target agent-bridge
 	@AGENT_BRIDGE=build/dev/bridge/cli/agent-bridge $(PYTHON) scripts/differential.py $(SEED) $(COUNT)
+
+bench-codec: need-all ## the codec beside protobuf-c, the C++ runtime and memcpy; build/bench/codec.json
+	@cmake --preset bench >/dev/null && cmake --build --preset bench --target codec_bench >/dev/null
+	@build/bench/bench/codec/codec_bench build/bench/codec.json
 
 tour: ## play a first half hour with docker-compose, check it, and write docs/tour.md (needs only Docker)
 	@deploy/tour/tour.py --down $(DOWN) --base-image-script $(BASE_IMAGE_SCRIPT) --page docs/tour.md

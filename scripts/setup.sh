@@ -11,12 +11,12 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 build_packages=(gcc libc6-dev make cmake ninja-build pkg-config ca-certificates
   librdkafka-dev libprotobuf-c-dev libssl-dev libjansson-dev libyaml-dev libmicrohttpd-dev)
-test_packages=(git binutils clang llvm libclang-rt-dev clang-tidy clang-format cppcheck valgrind
+test_packages=(git binutils g++ clang llvm libclang-rt-dev clang-tidy clang-format cppcheck valgrind
   libcmocka-dev protobuf-compiler protobuf-c-compiler libprotobuf-dev python3 python3-venv maven
   default-jre-headless)
 
 build_tools=(gcc cmake ninja pkg-config)
-test_tools=(git nm clang llvm-symbolizer clang-tidy clang-format cppcheck valgrind protoc protoc-c
+test_tools=(git nm g++ clang llvm-symbolizer clang-tidy clang-format cppcheck valgrind protoc protoc-c
   python3 java mvn)
 
 build_modules=("rdkafka >= 2.0.2" "libprotobuf-c >= 1.4.1" "libcrypto >= 3.0" "jansson >= 2.14"

@@ -221,7 +221,7 @@ int aw_message_decode(aw_message_type_t type, aw_span_t input, aw_arena_t *arena
         return aw__error_set(error, aw__arena_status(arena), -1, NULL, NULL);
     }
     if (outcome == BAD_INPUT) {
-        int status = aw__scan(type, input, NULL, error);
+        int status = aw__scan(type, input, error);
         assert(status != AW_OK); /* the same reader refused these bytes */
         return status;
     }

@@ -5,8 +5,20 @@
 #include "agentwire/utf8.h"
 #include "codec/base/error.h"
 
+/* Of a payload's fields, those below this number are kept. */
+#define CAPTURE_NUMBERS 3u
+
+/* What an envelope scan keeps on its way. */
+typedef struct capture {
+    aw_span_t entity_key;
+    int64_t event_time_ms;
+    uint32_t variant;                   /* the number of the payload that is set, 0 for none */
+    uint32_t future_number;             /* as in aw_envelope_view_t */
+    aw_span_t payload[CAPTURE_NUMBERS]; /* strings and bytes by number; 0 is external_event */
+} capture_t;
+
 /* An unknown field at the top with a number that a later schema may give to a variant. */
-static inline void capture_unknown(aw__capture_t *capture, uint32_t number)
+static inline void capture_unknown(capture_t *capture, uint32_t number)
 {
     if (number > AW_FIELD_AGENT_ENVELOPE_EXPORT_REQUEST && capture->future_number == 0) {
         capture->future_number = number;
@@ -14,7 +26,7 @@ static inline void capture_unknown(aw__capture_t *capture, uint32_t number)
 }
 
 /* A varint at the top. */
-static inline void capture_varint(aw__capture_t *capture, uint32_t number, uint64_t value)
+static inline void capture_varint(capture_t *capture, uint32_t number, uint64_t value)
 {
     if (number == AW_FIELD_AGENT_ENVELOPE_EVENT_TIME_MS) {
         capture->event_time_ms = (int64_t)value;
@@ -25,7 +37,7 @@ static inline void capture_varint(aw__capture_t *capture, uint32_t number, uint6
 
 /* A length-delimited value at the top. A payload of another variant starts afresh; the same one
  * again is merged into what is there. */
-static inline void capture_top(aw__capture_t *capture, uint32_t number, aw_span_t bytes)
+static inline void capture_top(capture_t *capture, uint32_t number, aw_span_t bytes)
 {
     if (number == AW_FIELD_AGENT_ENVELOPE_ENTITY_KEY) {
         capture->entity_key = bytes;
@@ -37,7 +49,7 @@ static inline void capture_top(aw__capture_t *capture, uint32_t number, aw_span_
     }
     if (capture->variant != number) {
         capture->variant = number;
-        for (size_t i = 0; i < AW__CAPTURE_NUMBERS; i++) {
+        for (size_t i = 0; i < CAPTURE_NUMBERS; i++) {
             capture->payload[i] = AW_SPAN_NULL;
         }
     }
@@ -47,8 +59,7 @@ static inline void capture_top(aw__capture_t *capture, uint32_t number, aw_span_
 }
 
 /* One of the first length-delimited values of the payload, in which no messages are nested. */
-static inline void capture_payload(aw__capture_t *capture, uint32_t number, char kind,
-                                   aw_span_t bytes)
+static inline void capture_payload(capture_t *capture, uint32_t number, char kind, aw_span_t bytes)
 {
     if (kind == 's' || kind == 'b') {
         capture->payload[number] = bytes;
@@ -61,19 +72,13 @@ static inline char single(char kind)
     return (char)(kind | 0x20);
 }
 
-/* Passes over a length-delimited value that is no message. A string is looked at here, each time
- * one comes, also if another one overwrites it later. */
-static inline aw__defect_t pass_bytes(aw__reader_t *reader, char kind, aw_span_t bytes)
+/* Passes over a string. It is looked at each time one comes, also if another one overwrites it
+ * later. */
+static inline aw__defect_t pass_string(aw__reader_t *reader, aw_span_t bytes)
 {
-    if (single(kind) == 's') {
-        const size_t prefix = aw_utf8_prefix(bytes);
-        if (prefix != bytes.size) {
-            reader->at += prefix;
-            return AW__DEFECT_UTF8;
-        }
-    }
-    reader->at += bytes.size;
-    return AW__DEFECT_NONE;
+    const size_t prefix = aw_utf8_prefix(bytes);
+    reader->at += prefix;
+    return prefix == bytes.size ? AW__DEFECT_NONE : AW__DEFECT_UTF8;
 }
 
 /* Pushes the frame of the message that a field of the frame below holds. */
@@ -85,18 +90,17 @@ static inline void enter(aw__frame_t *frames, unsigned depth, uint32_t number,
     frames[depth] = (aw__frame_t){type, number, message->at, message->end, item};
 }
 
-/* One loop. A message is entered by pushing a frame and left at its last byte. */
-int aw__scan(aw_message_type_t type, aw_span_t input, aw__capture_t *capture, aw_error_t *error)
+/* One loop. A message is entered by pushing a frame and left at its last byte. Compiled twice, with
+ * and without a capture. */
+__attribute__((always_inline)) static inline int
+scan_message(aw_message_type_t type, aw_span_t input, capture_t *capture, aw_error_t *error)
 {
-    if (input.size == 0 || input.size > AW__INPUT_MAX) {
-        return input.size == 0 ? AW_OK : aw__error_set(error, AW_STATUS_LIMIT_SIZE, -1, NULL, NULL);
-    }
     aw__reader_t reader = {input.data, input.data + input.size};
     aw__frame_t frames[AW__FRAMES_MAX];
     frames[0] = (aw__frame_t){type, 0, reader.at, reader.end, NULL};
     unsigned depth = 0;
     const char *kinds = aw__rows[type].kinds;
-    aw__capture_t *top = capture; /* NULL below the outermost message */
+    capture_t *top = capture; /* NULL below the outermost message */
     for (;;) {
         if (reader.at == reader.end) {
             if (depth == 0) {
@@ -125,7 +129,7 @@ int aw__scan(aw_message_type_t type, aw_span_t input, aw__capture_t *capture, aw
             bytes.data = reader.at;
             if (top != NULL) {
                 capture_top(top, number, bytes);
-            } else if (capture != NULL && number < AW__CAPTURE_NUMBERS) {
+            } else if (capture != NULL && number < CAPTURE_NUMBERS) {
                 capture_payload(capture, number, kind, bytes);
             }
             if (single(kind) == 'm' || kind == 'P') {
@@ -135,12 +139,18 @@ int aw__scan(aw_message_type_t type, aw_span_t input, aw__capture_t *capture, aw
                 top = NULL;
                 continue;
             }
-            defect = pass_bytes(&reader, kind, bytes);
+            if (single(kind) != 's') {
+                reader.at += bytes.size;
+                continue;
+            }
+            defect = pass_string(&reader, bytes);
         } else if (AW__TAG_WIRE(tag) == AW__WIRE_VARINT) {
-            uint64_t value = 0;
-            defect = aw__read_varint(&reader, &value);
             if (top != NULL) {
+                uint64_t value = 0;
+                defect = aw__read_varint(&reader, &value);
                 capture_varint(top, number, value);
+            } else {
+                defect = aw__read_varint(&reader, NULL);
             }
         } else {
             defect = aw__skip_value(&reader, item, tag, depth);
@@ -154,10 +164,62 @@ int aw__scan(aw_message_type_t type, aw_span_t input, aw__capture_t *capture, aw
     }
 }
 
+int aw__scan(aw_message_type_t type, aw_span_t input, aw_error_t *error)
+{
+    if (input.size == 0) {
+        return AW_OK;
+    }
+    if (input.size > AW__INPUT_MAX) {
+        return aw__error_set(error, AW_STATUS_LIMIT_SIZE, -1, NULL, NULL);
+    }
+    return scan_message(type, input, NULL, error);
+}
+
+/* What was captured, under the names that it has in the variant that was set at the end. */
+static void write_view(const capture_t *capture, aw_envelope_view_t *ret_view)
+{
+    const aw_variant_t variant = (aw_variant_t)capture->variant;
+    const aw_span_t *payload = capture->payload;
+    const bool is_result = variant == AW_VARIANT_TOOL_RESULT;
+    const bool is_answer = is_result || variant == AW_VARIANT_APPROVAL;
+    const bool is_export = variant == AW_VARIANT_EXPORT_REQUEST;
+    _Static_assert((int)AW_FIELD_TOOL_RESULT_INTENT_ID == (int)AW_FIELD_APPROVAL_INTENT_ID,
+                   "both are kept in the same place");
+    *ret_view = (aw_envelope_view_t){
+        .entity_key = capture->entity_key,
+        .event_time_ms = capture->event_time_ms,
+        .variant = variant,
+        .external_event = payload[0],
+        .intent_id = is_answer ? payload[AW_FIELD_TOOL_RESULT_INTENT_ID] : AW_SPAN_NULL,
+        .result_entity_key = is_result ? payload[AW_FIELD_TOOL_RESULT_ENTITY_KEY] : AW_SPAN_NULL,
+        .request_id = is_export ? payload[AW_FIELD_STATE_EXPORT_REQUEST_REQUEST_ID] : AW_SPAN_NULL,
+        .future_number = capture->future_number,
+    };
+}
+
+int aw_envelope_scan(aw_span_t input, aw_envelope_view_t *ret_view, aw_error_t *error)
+{
+    capture_t capture = {.variant = 0};
+    if (input.size > AW__INPUT_MAX) {
+        return aw__error_set(error, AW_STATUS_LIMIT_SIZE, -1, NULL, NULL);
+    }
+    if (input.size > 0) {
+        if (input.data[0] == 0x00 && aw__is_framed(input)) {
+            return aw__error_set(error, AW_STATUS_FRAMED_PAYLOAD, 0, NULL, NULL);
+        }
+        const int status = scan_message(AW_MESSAGE_AGENT_ENVELOPE, input, &capture, error);
+        if (status != AW_OK) {
+            return status;
+        }
+    }
+    write_view(&capture, ret_view);
+    return AW_OK;
+}
+
 int aw_message_scan(aw_message_type_t type, aw_span_t input, aw_error_t *error)
 {
     if ((unsigned)type >= AW_MESSAGE_COUNT) {
         return aw__error_set(error, AW_STATUS_INVALID_ARGUMENT, -1, NULL, NULL);
     }
-    return aw__scan(type, input, NULL, error);
+    return aw__scan(type, input, error);
 }

@@ -15,21 +15,12 @@ typedef struct aw__frame {
     const uint8_t *item; /* the tag of that field */
 } aw__frame_t;
 
-/** Of a payload's fields, those below this number are kept. */
-#define AW__CAPTURE_NUMBERS 3u
+/** Scans one message. Returns AW_OK, AW_STATUS_LIMIT_SIZE or a bad-input status. */
+int aw__scan(aw_message_type_t type, aw_span_t input, aw_error_t *error);
 
-/** What an envelope scan keeps on its way. */
-typedef struct aw__capture {
-    aw_span_t entity_key;
-    int64_t event_time_ms;
-    uint32_t variant;                       /* the number of the payload that is set, 0 for none */
-    uint32_t future_number;                 /* as in aw_envelope_view_t */
-    aw_span_t payload[AW__CAPTURE_NUMBERS]; /* strings and bytes by number; 0 is external_event */
-} aw__capture_t;
-
-/** Scans one message. capture is NULL or zeroed, and then type is AGENT_ENVELOPE; what it holds
- * counts only after success. Returns AW_OK, AW_STATUS_LIMIT_SIZE or a bad-input status. */
-int aw__scan(aw_message_type_t type, aw_span_t input, aw__capture_t *capture, aw_error_t *error);
+/** True for an envelope behind a schema-registry header. Asked only of bytes that begin with 0x00.
+ */
+__attribute__((cold)) bool aw__is_framed(aw_span_t input);
 
 /** Reports a defect at the byte `at`, in the message frames[depth] of those that are open. item is
  * the tag that was read before it, NULL when the tag itself is wrong. Returns the defect's status.

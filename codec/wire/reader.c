@@ -1,7 +1,5 @@
 #include "codec/wire/reader.h"
 
-#include <stdbool.h>
-
 int aw__defect_status(aw__defect_t defect)
 {
     static const int statuses[] = {
@@ -20,6 +18,21 @@ const char *aw__defect_text(aw__defect_t defect)
 #undef AW__DEFECT_TEXT
     };
     return texts[defect];
+}
+
+aw__long_varint_t aw__read_long_varint(const uint8_t *at, const uint8_t *end)
+{
+    const size_t left = (size_t)(end - at);
+    const uint32_t most = left < AW__VARINT_MAX ? (uint32_t)left : AW__VARINT_MAX;
+    uint64_t value = 0;
+    for (uint32_t i = 0; i < most; i++) {
+        value |= (uint64_t)(at[i] & 0x7f) << (7 * i);
+        if (at[i] < 0x80) {
+            return (aw__long_varint_t){value, i + 1, AW__DEFECT_NONE};
+        }
+    }
+    return (aw__long_varint_t){
+        0, 0, most == AW__VARINT_MAX ? AW__DEFECT_VARINT_LONG : AW__DEFECT_VARINT_TRUNCATED};
 }
 
 aw__long_tag_t aw__read_long_tag(const uint8_t *at, const uint8_t *end)

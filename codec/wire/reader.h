@@ -1,6 +1,7 @@
 #ifndef CODEC_WIRE_READER_H
 #define CODEC_WIRE_READER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -59,38 +60,81 @@ static inline uint64_t aw__load_little(const uint8_t *at)
     return bytes;
 }
 
-/** A varint of 1 to 10 bytes, modulo 2^64. */
-static inline aw__defect_t aw__read_varint(aw__reader_t *reader, uint64_t *ret_value)
+/** The same where fewer than eight bytes are left: those that lack are zero. Two loads that overlap
+ * do for any number from four, three single bytes for any below. */
+static inline uint64_t aw__load_short(const uint8_t *at, size_t left)
+{
+    if (left < sizeof(uint32_t)) {
+        return left == 0 ? 0
+                         : (uint64_t)at[0] | (uint64_t)at[left / 2] << 8 * (left / 2) |
+                               (uint64_t)at[left - 1] << 8 * (left - 1);
+    }
+    uint32_t first;
+    uint32_t last;
+    memcpy(&first, at, sizeof first);
+    memcpy(&last, at + left - sizeof last, sizeof last);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    first = __builtin_bswap32(first);
+    last = __builtin_bswap32(last);
+#endif
+    return first | (uint64_t)last << 8 * (left - sizeof last);
+}
+
+/** A varint as it was read, in two registers. */
+typedef struct aw__long_varint {
+    uint64_t value;
+    uint32_t size;   /* bytes */
+    uint32_t defect; /* an aw__defect_t; the rest counts only when there is none */
+} aw__long_varint_t;
+
+/** What aw__read_varint() does with a varint whose first eight bytes do not end it. */
+aw__long_varint_t aw__read_long_varint(const uint8_t *at, const uint8_t *end);
+
+/** A varint of 1 to 10 bytes, modulo 2^64. Where the value is not wanted, and so need not be put
+ * together, ret_value is NULL. */
+__attribute__((always_inline)) static inline aw__defect_t aw__read_varint(aw__reader_t *reader,
+                                                                          uint64_t *ret_value)
 {
     const uint8_t *at = reader->at;
     const size_t left = aw__reader_left(reader);
-    if (__builtin_expect(left > 0 && *at < 0x80, 1)) {
-        *ret_value = *at;
+    if (__builtin_expect(left > 0 && at[0] < 0x80, 1)) {
+        if (ret_value != NULL) {
+            *ret_value = at[0];
+        }
         reader->at = at + 1;
         return AW__DEFECT_NONE;
     }
-    if (left >= sizeof(uint64_t)) {
-        const uint64_t bytes = aw__load_little(at);
-        const uint64_t stops = ~bytes & UINT64_C(0x8080808080808080);
-        if (stops != 0) {
-            /* Keeps what is below the first high bit that is not set; the bits above it that a stop
-             * leaves are high bits that are not set either. */
-            *ret_value = aw__varint_pack(bytes & (stops - 1));
-            reader->at = at + (size_t)__builtin_ctzll(stops) / 8 + 1;
-            return AW__DEFECT_NONE;
+    if (left > 1 && at[1] < 0x80) {
+        if (ret_value != NULL) {
+            *ret_value = (uint64_t)(at[0] & 0x7f) | (uint64_t)at[1] << 7;
         }
+        reader->at = at + 2;
+        return AW__DEFECT_NONE;
     }
-    const size_t most = left < AW__VARINT_MAX ? left : AW__VARINT_MAX;
-    uint64_t value = 0;
-    for (size_t i = 0; i < most; i++) {
-        value |= (uint64_t)(at[i] & 0x7f) << (7 * i);
-        if (at[i] < 0x80) {
-            *ret_value = value;
-            reader->at = at + i + 1;
-            return AW__DEFECT_NONE;
+    const bool whole = left >= sizeof(uint64_t);
+    const uint64_t bytes = whole ? aw__load_little(at) : aw__load_short(at, left);
+    const uint64_t stops = ~bytes & UINT64_C(0x8080808080808080);
+    if (__builtin_expect(stops == 0, 0)) {
+        const aw__long_varint_t read = aw__read_long_varint(at, reader->end);
+        if (read.defect == AW__DEFECT_NONE) {
+            if (ret_value != NULL) {
+                *ret_value = read.value;
+            }
+            reader->at = at + read.size;
         }
+        return (aw__defect_t)read.defect;
     }
-    return most == AW__VARINT_MAX ? AW__DEFECT_VARINT_LONG : AW__DEFECT_VARINT_TRUNCATED;
+    const size_t size = (size_t)__builtin_ctzll(stops) / 8 + 1;
+    if (!whole && size > left) { /* the stop is one of the zeros that stand for what lacks */
+        return AW__DEFECT_VARINT_TRUNCATED;
+    }
+    if (ret_value != NULL) {
+        /* Keeps what is below the first high bit that is not set; the bits above it that a stop
+         * leaves are high bits that are not set either. */
+        *ret_value = aw__varint_pack(bytes & (stops - 1));
+    }
+    reader->at = at + size;
+    return AW__DEFECT_NONE;
 }
 
 /** A tag as it was read, in one register. */
@@ -155,12 +199,11 @@ static inline aw__defect_t aw__skip_fixed(aw__reader_t *reader, size_t size)
  * has just been read. Any other wire type is AW__DEFECT_WIRE_TYPE, where the reader stands. */
 static inline aw__defect_t aw__skip_plain(aw__reader_t *reader, uint32_t tag)
 {
-    uint64_t value;
     size_t length;
     aw__defect_t defect;
     switch (AW__TAG_WIRE(tag)) {
     case AW__WIRE_VARINT:
-        return aw__read_varint(reader, &value);
+        return aw__read_varint(reader, NULL);
     case AW__WIRE_FIXED64:
         return aw__skip_fixed(reader, 8);
     case AW__WIRE_BYTES:

@@ -23,9 +23,10 @@ LAYERS = {
     "bridge/kafka/": CODEC + ("bridge/core/", "bridge/config/", "bridge/kafka/"),
     "bridge/http/": CODEC + ("bridge/core/", "bridge/http/"),
     "bridge/cli/": CODEC + ("bridge/",),
+    "bench/": CODEC + ("codec/", "bench/"),
     "tests/": CODEC + ("codec/", "bridge/", "tests/"),
 }
-PROJECT = ("agentwire/", "codec/", "bridge/", "tests/")
+PROJECT = ("agentwire/", "codec/", "bridge/", "bench/", "tests/")
 
 # Headers that the build writes into its own folder.
 BUILT = {"git_describe.h"}
@@ -37,8 +38,8 @@ DOORS = [
     (re.compile(r"^microhttpd\.h$"), ("bridge/http/",)),
     (re.compile(r"^yaml\.h$"), ("bridge/config/",)),
     (re.compile(r"^openssl/"), ("codec/crypto/",)),
-    (re.compile(r"^jansson\.h$"), ("bridge/cli/", "bridge/http/", "bridge/config/", "tests/")),
-    (re.compile(r"(^|/)[a-z_]+\.pb-c\.h$|^protobuf-c/"), ("codec/message/", "tests/")),
+    (re.compile(r"^jansson\.h$"), ("bridge/cli/", "bridge/http/", "bridge/config/", "bench/", "tests/")),
+    (re.compile(r"(^|/)[a-z_]+\.pb-c\.h$|^protobuf-c/"), ("codec/message/", "bench/", "tests/")),
     (re.compile(r"^cmocka\.h$"), ("tests/",)),
 ]
 

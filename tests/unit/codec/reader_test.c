@@ -62,6 +62,33 @@ static void test_varint_each_bit_lands_in_its_place(void **state)
     }
 }
 
+/* However many bytes are left behind it, and with its value wanted or not, a varint of any size is
+ * read to its end, and one that lacks a byte is truncated. */
+static void test_varint_at_any_distance_from_the_end_is_read_or_truncated(void **state)
+{
+    (void)state;
+    for (unsigned size = 1; size <= AW__VARINT_MAX; size++) {
+        uint8_t bytes[24];
+        memset(bytes, 0xff, sizeof bytes);
+        bytes[size - 1] = 0x01;
+        const uint64_t low =
+            size < AW__VARINT_MAX ? (UINT64_C(1) << 7 * (size - 1)) - 1 : UINT64_MAX >> 1;
+        for (size_t left = 0; left <= size + 9; left++) {
+            const aw_span_t input = aw_test_guarded((aw_span_t){bytes, left});
+            const bool whole = left >= size;
+            aw__reader_t wanted = over(input);
+            aw__reader_t passed = over(input);
+            uint64_t value = 4711;
+            const aw__defect_t defect = aw__read_varint(&wanted, &value);
+            assert_int_equal(defect, whole ? AW__DEFECT_NONE : AW__DEFECT_VARINT_TRUNCATED);
+            assert_int_equal(aw__read_varint(&passed, NULL), defect);
+            assert_int_equal(wanted.at - input.data, whole ? size : 0);
+            assert_ptr_equal(passed.at, wanted.at);
+            assert_true(value == (whole ? low + (UINT64_C(1) << 7 * (size - 1)) : 4711));
+        }
+    }
+}
+
 static void test_varint_tenth_byte_holds_any_bits(void **state)
 {
     (void)state;
@@ -284,6 +311,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_varint_of_every_size_is_read),
         cmocka_unit_test(test_varint_each_bit_lands_in_its_place),
+        cmocka_unit_test(test_varint_at_any_distance_from_the_end_is_read_or_truncated),
         cmocka_unit_test(test_varint_tenth_byte_holds_any_bits),
         cmocka_unit_test(test_varint_eleventh_byte_refuses),
         cmocka_unit_test(test_varint_cut_off_is_truncated),
