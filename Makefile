@@ -43,9 +43,10 @@ broker: need-all ## start an Apache Kafka on loopback for tests by hand
 broker-stop: ## stop that Kafka
 	@tests/broker/kafka stop
 
-differential: need-all ## compare COUNT mutated inputs from SEED with the reference runtime
+differential: need-all ## compare COUNT inputs and COUNT JSON texts from SEED with the reference runtime
 	@cmake --preset dev >/dev/null && cmake --build --preset dev --target agent-bridge
 	@AGENT_BRIDGE=build/dev/bridge/cli/agent-bridge $(PYTHON) scripts/differential.py $(SEED) $(COUNT)
+	@AGENT_BRIDGE=build/dev/bridge/cli/agent-bridge $(PYTHON) scripts/differential_json.py $(SEED) $(COUNT)
 
 bench-codec: need-all ## the codec beside protobuf-c, the C++ runtime and memcpy; build/bench/codec.json
 	@cmake --preset bench >/dev/null && cmake --build --preset bench --target codec_bench >/dev/null

@@ -30,6 +30,7 @@ extern const ab_verb_t ab_verb_lint;
 extern const ab_verb_t ab_verb_check;
 extern const ab_verb_t ab_verb_health;
 extern const ab_verb_t ab_verb_inspect;
+extern const ab_verb_t ab_verb_encode;
 extern const ab_verb_t ab_verb_intent;
 extern const ab_verb_t ab_verb_version;
 

@@ -192,3 +192,15 @@ ab_hex_trouble_t ab_hex_read(aw_span_t text, bool blanks, uint8_t *bytes, size_t
     *ret_size = size;
     return AB_HEX_OK;
 }
+
+void ab_input_print(aw_span_t bytes, bool hex)
+{
+    if (!hex) {
+        (void)fwrite(bytes.data, 1, bytes.size, stdout);
+        return;
+    }
+    for (size_t i = 0; i < bytes.size; i++) {
+        printf("%02x", bytes.data[i]);
+    }
+    putchar('\n');
+}

@@ -31,6 +31,9 @@ int ab_input_open(const ab_input_t *input, const char *path);
  * or, when it has complained, an exit code. */
 int ab_input_read(ab_input_t *input, const char *path, bool hex);
 
+/** Writes bytes to stdout: as they are, or as hex text with a line end. main.c reports trouble. */
+void ab_input_print(aw_span_t bytes, bool hex);
+
 /** Writes "agent-bridge VERB: …" and a line end to stderr. */
 void ab_input_complain(const ab_input_t *input, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

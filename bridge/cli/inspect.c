@@ -9,7 +9,6 @@
 #include "agentwire/field.h"
 #include "agentwire/json.h"
 #include "bridge/cli/cli.h"
-#include "bridge/cli/input.h"
 #include "bridge/cli/inspect_contract.h"
 
 /** What the command line asks for. */
@@ -231,7 +230,7 @@ static int inspect_run(int argc, char **argv)
     if (fd < 0) {
         return AB_CLI_NO_INPUT;
     }
-    code = ab_inspect_batch(fd, input.name);
+    code = ab_inspect_batch(&input, fd);
     if (options.path != NULL) {
         close(fd);
     }

@@ -6,12 +6,10 @@
 #include "agentwire/error.h"
 #include "agentwire/message.h"
 #include "agentwire/span.h"
+#include "bridge/cli/input.h"
 
 /** Most bytes of memory to decode one message, or to write its JSON. */
 #define AB_INSPECT_MEMORY_MAX ((size_t)2 << 30)
-/** Most bytes of one line of `inspect --batch`. */
-#define AB_INSPECT_LINE_MAX ((size_t)16 << 20)
-
 /** The ten types that --type and "type" take. */
 #define AB_INSPECT_TYPES                                                                           \
     "MemoryBlob, ToolIntent, ToolResult, TraceEvent, AgentEnvelope, StateSnapshot, "               \
@@ -31,8 +29,7 @@ aw_variant_t ab_inspect_variant(const aw_message_t *envelope);
 int ab_inspect_decode(aw_message_type_t type, aw_span_t input, aw_arena_t *arena,
                       const aw_message_t **ret_message, aw_error_t *error);
 
-/** Answers the requests in fd line by line on stdout until it ends. name is the file's, for
- * complaints. Returns an exit code. */
-int ab_inspect_batch(int fd, const char *name);
+/** Answers the requests in fd line by line on stdout until it ends. Returns an exit code. */
+int ab_inspect_batch(const ab_input_t *input, int fd);
 
 #endif

@@ -109,19 +109,6 @@ static aw_keyring_t *open_keyring(const ab_input_t *input, const char *reference
     return keyring;
 }
 
-static int print_bytes(aw_span_t bytes, bool hex)
-{
-    if (!hex) {
-        fwrite(bytes.data, 1, bytes.size, stdout);
-        return AB_CLI_OK;
-    }
-    for (size_t i = 0; i < bytes.size; i++) {
-        printf("%02x", bytes.data[i]);
-    }
-    putchar('\n');
-    return AB_CLI_OK;
-}
-
 static int sign(const options_t *options, const ab_input_t *input, const aw_message_t *intent,
                 const aw_keyring_t *keyring, aw_arena_t *arena)
 {
@@ -141,7 +128,8 @@ static int sign(const options_t *options, const ab_input_t *input, const aw_mess
         ab_input_complain_error(input, "", status, &AW_ERROR_INIT);
         return ab_input_exit(status);
     }
-    return print_bytes(bytes, options->hex);
+    ab_input_print(bytes, options->hex);
+    return AB_CLI_OK;
 }
 
 static int verify(const ab_input_t *input, const aw_message_t *intent, const aw_keyring_t *keyring,

@@ -15,6 +15,22 @@ const char *aw_field_enum_name(const aw_field_t *field, int32_t value)
     return found != NULL ? found->name : NULL;
 }
 
+bool aw_field_enum_find(const aw_field_t *field, aw_span_t name, int32_t *ret_value)
+{
+    if (field->kind != AW_KIND_ENUM) {
+        return false;
+    }
+    const ProtobufCEnumDescriptor *described =
+        aw__descriptor(field->message, field->number)->descriptor;
+    for (unsigned i = 0; i < described->n_values; i++) {
+        if (aw_span_equal(name, aw_span_text_view(described->values[i].name))) {
+            *ret_value = described->values[i].value;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Element number index of a list, or the one value of a field that is none. */
 static aw_value_t value_at(const aw_field_t *field, const void *slot, size_t index)
 {

@@ -139,6 +139,10 @@ bool aw_field_get(aw_message_type_t type, uint32_t number, aw_field_t *ret_field
  * field is no enum. Static storage. */
 const char *aw_field_enum_name(const aw_field_t *field, int32_t value);
 
+/** Finds the number of an enum field's value by its name, written as in the schema. Returns false,
+ * and leaves ret_value, when there is none. */
+bool aw_field_enum_find(const aw_field_t *field, aw_span_t name, int32_t *ret_value);
+
 /** One value of a field. The member that counts is the one of the field's kind. */
 typedef struct aw_value {
     aw_kind_t kind;

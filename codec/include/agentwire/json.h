@@ -2,6 +2,7 @@
 #define AGENTWIRE_JSON_H
 
 #include "agentwire/arena.h"
+#include "agentwire/error.h"
 #include "agentwire/message.h"
 #include "agentwire/span.h"
 #include "agentwire/status.h"
@@ -118,5 +119,39 @@ void aw_json_message_members(aw_json_writer_t *writer, const aw_message_t *messa
  * AW_STATUS_INVALID_ARGUMENT (a double that is not finite).
  */
 AW_CHECKED int aw_json_finish(const aw_json_writer_t *writer, aw_span_t *ret_text);
+
+/** Reads a message out of its proto3 JSON.
+ *
+ * What the mapping says is taken: both forms of a field's name; null for an absent field, though
+ * not inside lists and maps; integers as numbers or as strings of one, as long as the value is
+ * whole (`1.0`, `"1e3"`) and in range; an enum by name or by number, known or not; bytes in either
+ * alphabet of base64, with all of its padding or none. Nothing is filled in: a version that the
+ * text does not have is 0.
+ *
+ * Refused as AW_STATUS_JSON_MISMATCH: a name the message does not have; one field under both names;
+ * two variants of payload; a value of another type, an array for an object included; an integer
+ * string that JSON would not take as a number (`5_0`, `+5`, `05`, blanks); base64 with anything
+ * else in it. The error's field is the JSON pointer to the value. Everything that JSON itself does
+ * not allow is AW_STATUS_MALFORMED_JSON, a key that stands twice AW_STATUS_DUPLICATE_KEY, at every
+ * depth.
+ *
+ * The message lies in the arena and borrows from the text. ret_message is written on success only.
+ * Returns AW_OK or one of these; AW_STATUS_LIMIT_SIZE for 2^31-1 bytes and more;
+ * AW_STATUS_LIMIT_DEPTH above AW_JSON_DEPTH_MAX; AW_STATUS_INVALID_ARGUMENT for a number that is no
+ * type; AW_STATUS_LIMIT_DECODE_BYTES / AW_STATUS_NO_MEMORY from the arena. */
+AW_CHECKED int aw_json_parse(aw_message_type_t type, aw_span_t text, aw_arena_t *arena,
+                             const aw_message_t **ret_message, aw_error_t *error);
+
+/** Writes any JSON text in its canonical form: no blanks, members sorted by the bytes of their
+ * keys, characters as they are, escapes only where JSON needs one. An integer of 64 bits keeps its
+ * digits; any other number is the shortest that reads back as the same double, laid out as
+ * AW_JSON_NUMBERS_TEA. A text that is canonical stays as it is.
+ *
+ * ret_text lies in the arena and is written on success only. Returns AW_OK,
+ * AW_STATUS_MALFORMED_JSON, AW_STATUS_DUPLICATE_KEY (at any depth), AW_STATUS_LIMIT_SIZE,
+ * AW_STATUS_LIMIT_DEPTH above AW_JSON_DEPTH_MAX, AW_STATUS_LIMIT_DECODE_BYTES /
+ * AW_STATUS_NO_MEMORY from the arena. */
+AW_CHECKED int aw_json_canonical(aw_span_t text, aw_arena_t *arena, aw_span_t *ret_text,
+                                 aw_error_t *error);
 
 #endif

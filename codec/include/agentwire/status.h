@@ -32,6 +32,7 @@
       "the keyring has no key of the intent's signing_key_id")                                     \
     X(VERSION_NEWER, -113, "version_newer", "a newer program wrote this state")                    \
     X(VERSION_GAP, -114, "version_gap", "no migration step leads on from this state's version")    \
+    X(JSON_MISMATCH, -115, "json_mismatch", "the JSON does not fit the message")                   \
     X(LIMIT_DECODE_BYTES, -201, "limit_decode_bytes", "decoding needs more memory than allowed")   \
     X(LIMIT_SIZE, -202, "limit_size", "the input is larger than 2^31-2 bytes")                     \
     X(LIMIT_DEPTH, -203, "limit_depth", "objects and arrays are nested deeper than allowed")       \

@@ -38,7 +38,7 @@ static void test_status_every_listed_has_its_name_and_text(void **state)
 /* What is wrong with bytes, besides decode_…. */
 static const char *const BAD_INPUT[] = {
     "invalid_utf8",  "framed_payload",      "malformed_json", "duplicate_key", "unsigned_intent",
-    "bad_signature", "unknown_signing_key", "version_newer",  "version_gap",
+    "bad_signature", "unknown_signing_key", "version_newer",  "version_gap",   "json_mismatch",
 };
 
 static void test_status_numbers_lie_in_their_ranges(void **state)
