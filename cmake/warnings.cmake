@@ -3,7 +3,8 @@ add_library(aw_flags INTERFACE)
 target_compile_definitions(aw_flags INTERFACE _GNU_SOURCE)
 target_compile_options(aw_flags INTERFACE
   -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla
-  -Wundef -Wpointer-arith -Wwrite-strings -fno-omit-frame-pointer)
+  -Wundef -Wpointer-arith -Wwrite-strings -fno-omit-frame-pointer
+  -fno-semantic-interposition)
 # Asserts hold in release too: they guard against bugs, and no input reaches them.
 target_compile_options(aw_flags INTERFACE -UNDEBUG)
 if(AW_WERROR)

@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#pragma GCC visibility push(default)
+
 /** Memory that is given out piece by piece and taken back all at once.
  *
  * One arena serves one thread. After aw_arena_reset() the blocks stay, so a loop that resets once a
@@ -29,5 +31,7 @@ void *aw_arena_calloc(aw_arena_t *arena, size_t count, size_t size);
 
 /** 1 when the last NULL came from limit_bytes, 0 when the system refused memory. */
 int aw_arena_limited(const aw_arena_t *arena);
+
+#pragma GCC visibility pop
 
 #endif

@@ -3,6 +3,8 @@
 
 #include "agentwire/field.h"
 
+#pragma GCC visibility push(default)
+
 /** Makes a message of any type, field by field, in an arena.
  *
  *      aw_builder_t record;
@@ -63,5 +65,7 @@ void aw_builder_put(aw_builder_t *builder, uint32_t number, aw_span_t key, aw_sp
 /** Ends the message; the builder must not be used any more. ret_message is written on success only.
  *  Returns AW_OK or the first trouble. */
 AW_CHECKED int aw_builder_finish(aw_builder_t *builder, const aw_message_t **ret_message);
+
+#pragma GCC visibility pop
 
 #endif

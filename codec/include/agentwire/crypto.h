@@ -4,6 +4,8 @@
 #include "agentwire/span.h"
 #include "agentwire/status.h"
 
+#pragma GCC visibility push(default)
+
 /** Bytes of a SHA-256. */
 #define AW_SHA256_SIZE 32u
 /** Characters of a SHA-256 in hex, NUL included. */
@@ -31,5 +33,7 @@ void aw_hex_write(aw_span_t bytes, char *ret_hex);
 
 /** The version of the OpenSSL that runs, "3.0.17". Static storage. */
 const char *aw_crypto_library_version(void);
+
+#pragma GCC visibility pop
 
 #endif

@@ -4,6 +4,8 @@
 #include "agentwire/error.h"
 #include "agentwire/span.h"
 
+#pragma GCC visibility push(default)
+
 /** Which payload an AgentEnvelope holds. The values are the payload's field numbers, so that a new
  *  variant has its number already; NONE is an envelope without a payload. */
 typedef enum aw_variant {
@@ -47,5 +49,7 @@ int aw_envelope_scan(aw_span_t input, aw_envelope_view_t *ret_view, aw_error_t *
  * envelope: a producer that forgot the envelope. A hint for the text of a dead letter, never a
  * verdict. */
 bool aw_envelope_looks_like_result(aw_span_t input);
+
+#pragma GCC visibility pop
 
 #endif

@@ -3,6 +3,8 @@
 
 #include "agentwire/message.h"
 
+#pragma GCC visibility push(default)
+
 /** Every field of every message: message, field, number, name in the schema, name in proto3 JSON.
  *  Ascending and without a gap within a message. Numbers are frozen. */
 #define AW_FIELD_LIST(X)                                                                           \
@@ -172,5 +174,7 @@ aw_value_t aw_message_value(const aw_message_t *message, const aw_field_t *field
 
 /** The number of bytes of unknown fields in this message itself, not in the ones inside it. */
 size_t aw_message_unknown_size(const aw_message_t *message);
+
+#pragma GCC visibility pop
 
 #endif

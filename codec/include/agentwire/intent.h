@@ -4,6 +4,8 @@
 #include "agentwire/keyring.h"
 #include "agentwire/message.h"
 
+#pragma GCC visibility push(default)
+
 /** What a ToolIntent asks for. Only the kind APPROVAL asks a person; TOOL, no kind at all and any
  * kind that this build does not know are tool calls. The message must be a ToolIntent. */
 bool aw_intent_is_approval(const aw_message_t *intent);
@@ -37,5 +39,7 @@ AW_CHECKED int aw_intent_sign(const aw_message_t *intent, aw_span_t key_id, aw_s
  */
 AW_CHECKED int aw_intent_verify(const aw_message_t *intent, const aw_keyring_t *keyring,
                                 aw_arena_t *arena);
+
+#pragma GCC visibility pop
 
 #endif

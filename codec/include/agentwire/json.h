@@ -7,6 +7,8 @@
 #include "agentwire/span.h"
 #include "agentwire/status.h"
 
+#pragma GCC visibility push(default)
+
 /** Deepest nesting of objects and arrays one writer keeps: as deep as tea-protocol reads. */
 #define AW_JSON_DEPTH_MAX 127u
 
@@ -153,5 +155,7 @@ AW_CHECKED int aw_json_parse(aw_message_type_t type, aw_span_t text, aw_arena_t 
  * AW_STATUS_NO_MEMORY from the arena. */
 AW_CHECKED int aw_json_canonical(aw_span_t text, aw_arena_t *arena, aw_span_t *ret_text,
                                  aw_error_t *error);
+
+#pragma GCC visibility pop
 
 #endif

@@ -5,6 +5,8 @@
 #include "agentwire/span.h"
 #include "agentwire/status.h"
 
+#pragma GCC visibility push(default)
+
 /** Secret keys by id. Never changes once made, so any number of threads may use it. */
 typedef struct aw_keyring aw_keyring_t;
 
@@ -37,5 +39,7 @@ aw_span_t aw_keyring_id_view(const aw_keyring_t *keyring, size_t index);
 /** Finds the key of an id. Returns false, and leaves ret_key, when there is none. ret_key borrows
  * from the keyring. */
 bool aw_keyring_find(const aw_keyring_t *keyring, aw_span_t key_id, aw_span_t *ret_key);
+
+#pragma GCC visibility pop
 
 #endif

@@ -6,6 +6,8 @@
 #include "agentwire/span.h"
 #include "agentwire/status.h"
 
+#pragma GCC visibility push(default)
+
 /** Every message of protos/beam_agents.proto: identifier and name. The ten that travel on their own
  *  come first, then those that only occur inside of others. */
 #define AW_MESSAGE_LIST(X)                                                                         \
@@ -89,5 +91,7 @@ AW_CHECKED int aw_message_encode(const aw_message_t *message, aw_arena_t *arena,
 
 /** The version of the protobuf-c whose descriptors the messages stand on. Static storage. */
 const char *aw_message_library_version(void);
+
+#pragma GCC visibility pop
 
 #endif

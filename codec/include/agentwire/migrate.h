@@ -3,6 +3,8 @@
 
 #include "agentwire/message.h"
 
+#pragma GCC visibility push(default)
+
 /** The state_schema_version that builders write and that migration leads to. */
 #define AW_STATE_SCHEMA_VERSION 1u
 
@@ -19,5 +21,7 @@
  */
 AW_CHECKED int aw_state_migrate(const aw_message_t *message, aw_arena_t *arena,
                                 const aw_message_t **ret_message, aw_error_t *error);
+
+#pragma GCC visibility pop
 
 #endif

@@ -1,6 +1,8 @@
 #ifndef AGENTWIRE_STATUS_H
 #define AGENTWIRE_STATUS_H
 
+#pragma GCC visibility push(default)
+
 /** Every status of the library: identifier, number, name, text.
  *
  * 0 is success, every other is negative. Ranges: caller error -1..-99, bad input -100..-199, limit
@@ -57,5 +59,7 @@ const char *aw_status_name(int status);
 
 /** One line that says what the status means. Static storage, never NULL. */
 const char *aw_status_text(int status);
+
+#pragma GCC visibility pop
 
 #endif

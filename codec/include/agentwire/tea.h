@@ -7,6 +7,8 @@
 #include "agentwire/span.h"
 #include "agentwire/status.h"
 
+#pragma GCC visibility push(default)
+
 /* tea-protocol 1.0: the JSON that peers of the agents speak. docs/tea.md has every type and member.
  *
  * Four envelopes are read, judged and written: commands, events, records and protocol errors. Which
@@ -326,5 +328,7 @@ AW_CHECKED int aw_tea_error_build(aw_tea_error_code_t code, aw_span_t message, a
 AW_CHECKED int aw_tea_error_answer(aw_tea_kind_t kind, const aw_tea_result_t *result,
                                    aw_span_t correlation_id, aw_arena_t *arena,
                                    aw_span_t *ret_text);
+
+#pragma GCC visibility pop
 
 #endif

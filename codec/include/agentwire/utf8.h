@@ -3,6 +3,8 @@
 
 #include "agentwire/span.h"
 
+#pragma GCC visibility push(default)
+
 /** How many bytes at the start of text are well-formed UTF-8 (RFC 3629: no surrogates, no overlong
  * forms, nothing above U+10FFFF; NUL and U+FFFE are fine): text.size when all of it is, else the
  * offset of the first byte of the first ill-formed sequence, as Python's UnicodeDecodeError.start
@@ -11,5 +13,7 @@ size_t aw_utf8_prefix(aw_span_t text);
 
 /** True when all of text is well-formed. The absent and the empty span are. */
 bool aw_utf8_valid(aw_span_t text);
+
+#pragma GCC visibility pop
 
 #endif
