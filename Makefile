@@ -8,11 +8,13 @@ PRESETS := dev asan tsan
 # For `make differential`: the first seed and the number of inputs.
 SEED := 1
 COUNT := 100000
+# For `make fuzz`: how long each target runs.
+SECONDS_EACH := 60
 # For `make tour`: how long Kafka stays away, and what makes Docker and debian:trixie-slim where they lack.
 DOWN := 300
 BASE_IMAGE_SCRIPT := ../shared/tools/local-base-image.sh
 
-.PHONY: help setup demo test bench-codec broker broker-stop differential tour format tidy clean
+.PHONY: help setup demo test bench-codec fuzz coverage broker broker-stop differential tour format tidy clean
 .PHONY: need-build need-all
 
 help: ## what can be made
@@ -51,6 +53,14 @@ differential: need-all ## compare COUNT inputs and COUNT JSON texts from SEED wi
 bench-codec: need-all ## the codec beside protobuf-c, the C++ runtime and memcpy; build/bench/codec.json
 	@cmake --preset bench >/dev/null && cmake --build --preset bench --target codec_bench >/dev/null
 	@build/bench/bench/codec/codec_bench build/bench/codec.json
+
+fuzz: need-all ## run each fuzz target for SECONDS_EACH
+	@cmake --preset fuzz >/dev/null && cmake --build --preset fuzz >/dev/null
+	@$(PYTHON) scripts/fuzz.py build/fuzz $(SECONDS_EACH)
+
+coverage: need-all ## lines and branches of codec/ that its tests reach
+	@cmake --preset coverage >/dev/null && cmake --build --preset coverage >/dev/null
+	@$(PYTHON) scripts/coverage.py build/coverage
 
 tour: ## play a first half hour with docker-compose, check it, and write docs/tour.md (needs only Docker)
 	@deploy/tour/tour.py --down $(DOWN) --base-image-script $(BASE_IMAGE_SCRIPT) --page docs/tour.md

@@ -23,10 +23,11 @@ LAYERS = {
     "bridge/kafka/": CODEC + ("bridge/core/", "bridge/config/", "bridge/kafka/"),
     "bridge/http/": CODEC + ("bridge/core/", "bridge/http/"),
     "bridge/cli/": CODEC + ("bridge/",),
+    "fuzz/": CODEC + ("codec/", "fuzz/"),
     "bench/": CODEC + ("codec/", "bench/"),
     "tests/": CODEC + ("codec/", "bridge/", "tests/"),
 }
-PROJECT = ("agentwire/", "codec/", "bridge/", "bench/", "tests/")
+PROJECT = ("agentwire/", "codec/", "bridge/", "bench/", "fuzz/", "tests/")
 
 # Headers that the build writes into its own folder.
 BUILT = {"git_describe.h"}

@@ -83,7 +83,7 @@ class Reference:
     def __init__(self, proto: pathlib.Path = PROTO):
         (descriptor_pb2, descriptor_pool, self._json_format, self._message,
          message_factory) = _import_runtime()
-        self.descriptor_set = descriptor_pb2.FileDescriptorSet.FromString(_descriptor_set(proto))
+        self.descriptor_set = descriptor_pb2.FileDescriptorSet.FromString(descriptor_set(proto))
         pool = descriptor_pool.DescriptorPool()
         for file in self.descriptor_set.file:
             pool.Add(file)
@@ -117,7 +117,8 @@ class Reference:
                        deterministic=message.SerializeToString(deterministic=True))
 
 
-def _descriptor_set(proto: pathlib.Path) -> bytes:
+def descriptor_set(proto: pathlib.Path) -> bytes:
+    """What protoc makes of a .proto."""
     protoc = os.environ.get("PROTOC", "protoc")
     done = subprocess.run(
         [protoc, f"--proto_path={proto.parent}", "--descriptor_set_out=/dev/stdout", proto.name],

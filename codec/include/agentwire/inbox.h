@@ -6,6 +6,8 @@
 #include "agentwire/span.h"
 #include "agentwire/status.h"
 
+#pragma GCC visibility push(default)
+
 /* The session inbox: values that one program leaves for another, possibly much older or newer one.
  * Every value has a version. encode() writes for the version that the reader declared; decode()
  * reads every version ever written and refuses, by name, what it does not know. docs/inbox.md has
@@ -158,5 +160,7 @@ AW_CHECKED int aw_inbox_stable_token(aw_span_t run_id, aw_arena_t *arena, aw_spa
  * Returns AW_OK, AW_STATUS_INVALID_ARGUMENT (no such version; 0 never had one),
  * AW_STATUS_LIMIT_DECODE_BYTES or AW_STATUS_NO_MEMORY. */
 AW_CHECKED int aw_inbox_schema(int version, aw_arena_t *arena, aw_span_t *ret_text);
+
+#pragma GCC visibility pop
 
 #endif

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Runs the fuzz targets of a build, each for so many seconds, from the frozen inputs as seeds.
+
+    scripts/fuzz.py BUILD SECONDS [NAME...]
+
+What a target finds worth keeping stays in BUILD/corpus/NAME for the next run; an input that shows a bug is
+written to BUILD/crashes. Exit 1 when a target found one.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+
+import golden  # noqa: E402
+
+INPUT_BYTES_MAX = 4096
+MEMORY_MIB = 2048
+# The order of AW_MESSAGE_LIST, of which a target's first byte is an index.
+TYPES = ("MemoryBlob", "ToolIntent", "ToolResult", "TraceEvent", "AgentEnvelope", "StateSnapshot",
+         "ActivationErrorRecord", "Continuation", "LlmCacheBlob", "LongTermRecord")
+
+
+def wire_seeds():
+    for _, type_name, data in golden.inputs():
+        yield bytes([TYPES.index(type_name)]) + data
+    for type_name, data in golden.corpus():
+        yield bytes([TYPES.index(type_name)]) + data
+    for folder in sorted(golden.FOLDER.glob("*/expect.json")):
+        kind = json.loads(folder.read_text(encoding="utf-8"))["type"]
+        yield bytes([TYPES.index(kind)]) + (folder.parent / "input.bin").read_bytes()
+
+
+def json_seeds():
+    for line in golden.expected():
+        if line["accepted"]:
+            text = json.dumps(line["json"], ensure_ascii=False)
+            yield bytes([TYPES.index(line["type"])]) + text.encode()
+
+
+def canonical_seeds():
+    yield from (seed[1:] for seed in json_seeds())
+    yield b'[1e2,1.50,-0,0.000001,18446744073709551615,"\\u00e9\\ud83e\\uddea",{"b":[],"a":{}}]'
+
+
+def keyring_seeds():
+    path = ROOT / "golden" / "intent-signature" / "v1" / "cases.jsonl"
+    yield json.loads(path.read_text(encoding="utf-8").splitlines()[0])["keyring"].encode()
+    yield b"# x\n\n a=_-8=\r\nb=AA\n"
+
+
+SEEDS = {"wire": wire_seeds, "migrate": wire_seeds, "json": json_seeds, "canonical": canonical_seeds,
+         "keyring": keyring_seeds}
+
+
+def run(build, name, seconds):
+    """True when the target found nothing."""
+    seeds = build / "seeds" / name
+    corpus = build / "corpus" / name
+    crashes = build / "crashes"
+    for folder in (seeds, corpus, crashes):
+        folder.mkdir(parents=True, exist_ok=True)
+    for index, seed in enumerate(SEEDS.get(name, list)()):
+        (seeds / f"{index:04}").write_bytes(seed)
+    command = [build / "fuzz" / f"{name}_fuzzer", f"-max_total_time={seconds}",
+               f"-max_len={INPUT_BYTES_MAX}", f"-rss_limit_mb={MEMORY_MIB}", "-timeout=10",
+               f"-artifact_prefix={crashes}/{name}-", "-print_final_stats=1", corpus, seeds]
+    done = subprocess.run([str(part) for part in command], stderr=subprocess.PIPE, text=True,
+                          errors="replace", check=False)
+    stats = dict(line.split(":", 1) for line in done.stderr.splitlines() if line.startswith("stat::"))
+    print(f"{name}: {int(stats.get('stat::number_of_executed_units', 0))} inputs, "
+          f"{'nothing found' if done.returncode == 0 else 'A BUG'}", flush=True)
+    if done.returncode != 0:
+        print("\n".join(done.stderr.splitlines()[-40:]))
+    return done.returncode == 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("seconds", type=int)
+    parser.add_argument("names", nargs="*")
+    arguments = parser.parse_args()
+    there = sorted(path.name.removesuffix("_fuzzer") for path in (arguments.build / "fuzz").glob("*_fuzzer"))
+    results = [run(arguments.build.resolve(), name, arguments.seconds)
+               for name in arguments.names or there]
+    return 0 if results and all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
