@@ -3,14 +3,22 @@
 
 #define TIME_MS 1825423711250 /* 2027-11-05T14:08:31.250Z */
 
+#define ID_1 AW_TEST_TEA_ID("1")
+#define ID_2 AW_TEST_TEA_ID("2")
+#define ID_3 AW_TEST_TEA_ID("3")
+#define ID_4 AW_TEST_TEA_ID("4")
+#define ID_5 AW_TEST_TEA_ID("5")
+#define ID_7 AW_TEST_TEA_ID("7")
+#define ID_C AW_TEST_TEA_ID("c")
+
 static aw_span_t span(const char *text)
 {
     return aw_span_text_view(text);
 }
 
 static const aw_tea_head_t command_head = {.type = "abort",
-                                           .id = {(const uint8_t *)AW_TEST_TEA_ID("1"), 36},
-                                           .session_id = {(const uint8_t *)AW_TEST_TEA_ID("2"), 36},
+                                           .id = {(const uint8_t *)ID_1, 36},
+                                           .session_id = {(const uint8_t *)ID_2, 36},
                                            .timestamp_ms = TIME_MS};
 
 static void put_empty_object(aw_json_writer_t *json)
@@ -56,12 +64,9 @@ static void test_build_command_is_canonical(void **state)
     (void)state;
     aw_tea_builder_t builder = start(AW_TEA_COMMAND, &command_head);
     put_empty_object(&builder.json);
-    expect_built(
-        &builder,
-        "{\"commandId\":\"" AW_TEST_TEA_ID(
-            "1") "\",\"payload\":{},"
-                 "\"protocolVersion\":\"1.0\",\"sessionId\":\"" AW_TEST_TEA_ID(
-                     "2") "\",\"timestamp\":\"2027-11-05T14:08:31.250Z\",\"type\":\"abort\"}");
+    expect_built(&builder, "{\"commandId\":\"" ID_1 "\",\"payload\":{},"
+                           "\"protocolVersion\":\"1.0\",\"sessionId\":\"" ID_2
+                           "\",\"timestamp\":\"2027-11-05T14:08:31.250Z\",\"type\":\"abort\"}");
 }
 
 static void test_build_event_carries_its_marker_and_metadata(void **state)
@@ -69,13 +74,13 @@ static void test_build_event_carries_its_marker_and_metadata(void **state)
     (void)state;
     aw_tea_head_t head = command_head;
     head.type = "message_delta";
-    head.run_id = span(AW_TEST_TEA_ID("3"));
-    head.turn_id = span(AW_TEST_TEA_ID("4"));
+    head.run_id = span(ID_3);
+    head.turn_id = span(ID_4);
     head.sequence = UINT64_MAX;
     aw_tea_builder_t builder = start(AW_TEA_EVENT, &head);
     aw_json_object_open(&builder.json);
     aw_json_key_text(&builder.json, "messageId");
-    aw_json_text(&builder.json, AW_TEST_TEA_ID("5"));
+    aw_json_text(&builder.json, ID_5);
     aw_json_key_text(&builder.json, "contentIndex");
     aw_json_uint64(&builder.json, 0);
     aw_json_key_text(&builder.json, "delta");
@@ -92,16 +97,13 @@ static void test_build_event_carries_its_marker_and_metadata(void **state)
     aw_json_null(&builder.json);
     aw_json_object_close(&builder.json);
     expect_built(&builder,
-                 "{\"compatibility\":\"skippable_observation\",\"eventId\":\"" AW_TEST_TEA_ID(
-                     "1") "\",\"metadata\":{\"com.kettle\":null},\"payload\":{\"contentIndex\":0,"
-                          "\"delta\":{\"text\":"
-                          "\"Ahoy\",\"type\":\"text_delta\"},\"messageId\":\"" AW_TEST_TEA_ID("5") "\"},\"protocolVersion\":\"1.0\",\"runId\":\"" AW_TEST_TEA_ID(
-                              "3") "\",\"sequence\":\"18446744073709551615\",\"sessionId\":"
-                                   "\"" AW_TEST_TEA_ID("2") "\",\"timestamp\":\"2027-11-05T14:08:"
-                                                            "31.250Z\",\"turnId\":"
-                                                            "\"" AW_TEST_TEA_ID("4") "\",\"type\":"
-                                                                                     "\"message_"
-                                                                                     "delta\"}");
+                 "{\"compatibility\":\"skippable_observation\",\"eventId\":\"" ID_1
+                 "\",\"metadata\":{\"com.kettle\":null},\"payload\":{\"contentIndex\":0,"
+                 "\"delta\":{\"text\":\"Ahoy\",\"type\":\"text_delta\"},\"messageId\":\"" ID_5
+                 "\"},\"protocolVersion\":\"1.0\",\"runId\":\"" ID_3
+                 "\",\"sequence\":\"18446744073709551615\",\"sessionId\":\"" ID_2
+                 "\",\"timestamp\":\"2027-11-05T14:08:31.250Z\",\"turnId\":\"" ID_4
+                 "\",\"type\":\"message_delta\"}");
 }
 
 static void test_build_prompt_of_one_text(void **state)
@@ -112,18 +114,14 @@ static void test_build_prompt_of_one_text(void **state)
     aw_tea_builder_t builder = start(AW_TEA_COMMAND, &head);
     aw_json_object_open(&builder.json);
     aw_json_key_text(&builder.json, "message");
-    aw_tea_put_user_message(&builder.json, span(AW_TEST_TEA_ID("7")), span("Hi \xf0\x9f\x8d\xb5"),
-                            TIME_MS);
+    aw_tea_put_user_message(&builder.json, span(ID_7), span("Hi \xf0\x9f\x8d\xb5"), TIME_MS);
     aw_json_object_close(&builder.json);
-    expect_built(
-        &builder,
-        "{\"commandId\":\"" AW_TEST_TEA_ID(
-            "1") "\",\"payload\":{\"message\":{\"content\":"
-                 "[{\"text\":\"Hi \xf0\x9f\x8d\xb5\",\"type\":\"text\"}],\"id\":\"" AW_TEST_TEA_ID(
-                     "7") "\",\"timestamp\":\"2027-11-05T14:08:31.250Z\",\"type\":\"user\"}},"
-                          "\"protocolVersion\":\"1.0\",\"sessionId\":\"" AW_TEST_TEA_ID(
-                              "2") "\",\"timestamp\":\"2027-11-05T14:08:31.250Z\",\"type\":"
-                                   "\"prompt\"}");
+    expect_built(&builder, "{\"commandId\":\"" ID_1 "\",\"payload\":{\"message\":{\"content\":"
+                           "[{\"text\":\"Hi \xf0\x9f\x8d\xb5\",\"type\":\"text\"}],\"id\":\"" ID_7
+                           "\",\"timestamp\":\"2027-11-05T14:08:31.250Z\",\"type\":\"user\"}},"
+                           "\"protocolVersion\":\"1.0\",\"sessionId\":\"" ID_2
+                           "\",\"timestamp\":\"2027-11-05T14:08:31.250Z\",\"type\":"
+                           "\"prompt\"}");
 }
 
 static void test_build_what_breaks_a_rule_is_refused_with_its_place(void **state)
@@ -324,15 +322,14 @@ static void test_error_every_code_and_retry_is_built(void **state)
         for (unsigned retry = 0; retry < AW_TEA_RETRY_COUNT; retry++) {
             aw_arena_reset(aw_test_tea_arena);
             assert_int_equal(aw_tea_error_build((aw_tea_error_code_t)code, span("no echo"),
-                                                (aw_tea_retry_t)retry, span(AW_TEST_TEA_ID("c")),
+                                                (aw_tea_retry_t)retry, span(ID_C),
                                                 aw_test_tea_arena, &text),
                              AW_OK);
         }
     }
-    assert_true(aw_span_equal(
-        text,
-        span(ERROR_HEAD "{\"code\":\"internal\",\"message\":\"no echo\",\"retry\":"
-                        "\"after_backoff\",\"correlationId\":\"" AW_TEST_TEA_ID("c") "\"}}")));
+    assert_true(aw_span_equal(text, span(ERROR_HEAD
+                                         "{\"code\":\"internal\",\"message\":\"no echo\",\"retry\":"
+                                         "\"after_backoff\",\"correlationId\":\"" ID_C "\"}}")));
     assert_int_equal(aw_tea_error_build(AW_TEA_ERROR_INTERNAL, span("a\rb"), AW_TEA_RETRY_NEVER,
                                         AW_SPAN_NULL, aw_test_tea_arena, &text),
                      AW_STATUS_INVALID_ARGUMENT);
