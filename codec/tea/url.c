@@ -161,7 +161,7 @@ static void put_path(output_t *out, aw_span_t path)
             put_byte(out, '/');
         }
         for (size_t i = 0; dots == 0 && i < segment.size; i++) {
-            put_escaped(out, segment.data[i], "\"#<>?^`{}");
+            put_escaped(out, segment.data[i], "\"#<>?`{}");
         }
         if (last) {
             return;

@@ -57,6 +57,8 @@ class Policy:
     on_null_key: str = "accept"
     max_value: int = 8 << 20
     max_hops: int = 3
+    # (value, external_event) -> None, or (reason, byte of the value, field) of what breaks the contract
+    contract: object = None
 
 
 @dataclass(frozen=True)
@@ -97,13 +99,17 @@ class Oracle:
             raise AssertionError(f"the oracle contradicts the reference: {defect} on {value.hex()}")
         if defect is not None:
             return Verdict("dead_lettered", reason=defect.reason, at=defect.offset, field=defect.field, **refused)
-        return self._judge_envelope(envelope, key, headers)
+        return self._judge_envelope(value, envelope, key, headers)
 
-    def _judge_envelope(self, envelope, key, headers):
+    def _judge_envelope(self, value, envelope, key, headers):
         known = {"entity_key": envelope.entity_key, "event_time_ms": envelope.event_time_ms}
         variant = envelope.WhichOneof("payload") or "unknown_variant"
         route = self.policy.routes.get(variant, "dead_letter")
         reason = self._first_reason(envelope, variant, route, key, headers)
+        if self.policy.contract and variant == "external_event" and reason in (None, "hop_limit", "route_refused"):
+            breach = self.policy.contract(value, envelope.external_event)
+            if breach is not None:
+                return Verdict("dead_lettered", reason=breach[0], at=breach[1], field=breach[2], **known)
         if reason is not None:
             return Verdict("dead_lettered", reason=reason, **known)
         if route == "drop":
