@@ -20,7 +20,7 @@ typedef struct options {
     bool errors;
     bool batch;
     const char *contract; /* NULL: the input is a message, not a text under a contract */
-    const char *kind;     /* with contract; NULL: to be found out */
+    ab_inspect_ask_t ask; /* with contract */
     const char *path;     /* NULL for standard input */
 } options_t;
 
@@ -28,6 +28,8 @@ typedef struct options {
 static int check_together(const options_t *options)
 {
     bool of_message = options->type_given || options->compact || options->errors;
+    const ab_inspect_ask_t *ask = &options->ask;
+    bool of_contract = ask->kind != NULL || ask->target != NULL || ask->decode || ask->encode;
     if (options->batch && (of_message || options->hex || options->contract != NULL)) {
         return ab_cli_usage_error(&ab_verb_inspect,
                                   "--batch takes no other option: each line names "
@@ -38,30 +40,43 @@ static int check_together(const options_t *options)
                                   "--errors is for --type AgentEnvelope: only that "
                                   "has an external_event to look into");
     }
-    if (options->contract != NULL && !ab_inspect_contract_find(options->contract)) {
+    if (options->contract != NULL && of_message) {
+        return ab_cli_usage_error(&ab_verb_inspect,
+                                  "--contract reads a text: --type, --compact and --errors are for "
+                                  "messages");
+    }
+    if (options->contract == NULL && of_contract) {
+        return ab_cli_usage_error(&ab_verb_inspect,
+                                  "--kind, --decode, --encode and --target are for --contract");
+    }
+    if (options->contract == NULL) {
+        return AB_CLI_OK;
+    }
+    const ab_inspect_contract_t *contract = ab_inspect_contract_find(options->contract);
+    if (contract == NULL) {
         return ab_cli_usage_error(
             &ab_verb_inspect, "--contract %s: no such contract; it is one of " AB_INSPECT_CONTRACTS,
             options->contract);
     }
-    if (options->contract != NULL && of_message) {
-        return ab_cli_usage_error(&ab_verb_inspect,
-                                  "--contract reads a text and takes --hex and --kind only");
-    }
-    if (options->contract == NULL && options->kind != NULL) {
-        return ab_cli_usage_error(&ab_verb_inspect, "--kind is for --contract");
-    }
-    return AB_CLI_OK;
+    return contract->check(ask);
 }
 
 /** Returns AB_CLI_OK or AB_CLI_USAGE. */
 static int read_options(int argc, char **argv, options_t *options)
 {
-    enum { TYPE = 1, HEX, COMPACT, ERRORS, BATCH, CONTRACT, KIND };
+    enum { TYPE = 1, HEX, COMPACT, ERRORS, BATCH, CONTRACT, KIND, DECODE, ENCODE, TARGET };
     static const struct option longs[] = {
-        {"type", required_argument, NULL, TYPE}, {"hex", no_argument, NULL, HEX},
-        {"compact", no_argument, NULL, COMPACT}, {"errors", no_argument, NULL, ERRORS},
-        {"batch", no_argument, NULL, BATCH},     {"contract", required_argument, NULL, CONTRACT},
-        {"kind", required_argument, NULL, KIND}, {NULL, 0, NULL, 0},
+        {"type", required_argument, NULL, TYPE},
+        {"hex", no_argument, NULL, HEX},
+        {"compact", no_argument, NULL, COMPACT},
+        {"errors", no_argument, NULL, ERRORS},
+        {"batch", no_argument, NULL, BATCH},
+        {"contract", required_argument, NULL, CONTRACT},
+        {"kind", required_argument, NULL, KIND},
+        {"decode", no_argument, NULL, DECODE},
+        {"encode", no_argument, NULL, ENCODE},
+        {"target", required_argument, NULL, TARGET},
+        {NULL, 0, NULL, 0},
     };
     for (int result; (result = getopt_long(argc, argv, ":", longs, NULL)) != -1;) {
         switch (result) {
@@ -89,7 +104,16 @@ static int read_options(int argc, char **argv, options_t *options)
             options->contract = optarg;
             break;
         case KIND:
-            options->kind = optarg;
+            options->ask.kind = optarg;
+            break;
+        case DECODE:
+            options->ask.decode = true;
+            break;
+        case ENCODE:
+            options->ask.encode = true;
+            break;
+        case TARGET:
+            options->ask.target = optarg;
             break;
         default:
             return ab_cli_option_error(&ab_verb_inspect, argv, result);
@@ -195,7 +219,8 @@ static int inspect_one(const options_t *options, ab_input_t *input)
     }
     aw_span_t bytes = aw_span_view(input->data, input->size);
     if (options->contract != NULL) {
-        code = ab_inspect_contract_print(input->name, options->kind, bytes, arena);
+        code = ab_inspect_contract_find(options->contract)
+                   ->print(input->name, &options->ask, bytes, arena);
         aw_arena_free(arena);
         return code;
     }
@@ -240,6 +265,9 @@ static int inspect_run(int argc, char **argv)
 static const char help[] =
     "Usage: agent-bridge inspect [--type TYPE] [--hex] [--compact] [--errors] [FILE|-]\n"
     "       agent-bridge inspect --contract tea [--kind KIND] [--hex] [FILE|-]\n"
+    "       agent-bridge inspect --contract session_inbox [--decode] [--hex] [FILE|-]\n"
+    "       agent-bridge inspect --contract session_inbox --encode --target TARGET [--hex] "
+    "[FILE|-]\n"
     "       agent-bridge inspect --batch [FILE|-]\n"
     "\n"
     "Prints one serialized message as proto3 JSON, with its keys sorted: what Python's\n"
@@ -254,10 +282,15 @@ static const char help[] =
     "  --errors      also decode the ActivationErrorRecord that a dead letter carries in\n"
     "                external_event, and print it as the member activationErrorRecord; a warning\n"
     "                on stderr where there is none\n"
-    "  --contract C  read a text as an external_event under the contract C (tea) and print its\n"
-    "                canonical form, or say which rule it breaks and where\n"
-    "  --kind KIND   which envelope it is: command, event, record or error; found out by its\n"
+    "  --contract C  read a text as an external_event under the contract C (tea or\n"
+    "                session_inbox) and print its canonical form, or say which rule it breaks\n"
+    "                and where\n"
+    "  --kind KIND   tea: which envelope it is: command, event, record or error; found out by its\n"
     "                members where not given\n"
+    "  --decode      session_inbox: read a stored value of any version and print the command that\n"
+    "                it holds; what is done where nothing else is asked for\n"
+    "  --encode      session_inbox: read a command and print the value for a reader of --target\n"
+    "  --target T    v1, v0-deliver or v0-send; what that has no place for is told on stderr\n"
     "  --batch       answer requests line by line, in order:\n"
     "                  {\"type\":\"AgentEnvelope\",\"hex\":\"0a06...\"}\n"
     "                each with one line, which is one of\n"
@@ -273,6 +306,11 @@ static const char help[] =
     "                  {\"ok\":true,\"class\":\"ok\",\"canonical\":\"{...}\"}\n"
     "                  "
     "{\"ok\":false,\"class\":\"invalid\",\"label\":\"timestamp\",\"pointer\":\"/timestamp\"}\n"
+    "                and for the session inbox (op decode, encode with a target, or classify) as\n"
+    "                  {\"contract\":\"session_inbox\",\"op\":\"decode\",\"input\":\"{...}\"}\n"
+    "                with\n"
+    "                  {\"ok\":true,\"class\":\"ok\",\"output\":\"{...}\"}\n"
+    "                  {\"ok\":false,\"class\":\"newer-version\",\"message\":\"...\"}\n"
     "\n"
     "Exit codes: 0 printed (with --batch: every line answered), 64 wrong usage, 65 the bytes are\n"
     "refused (offset, field and reason are on stderr) or too large, 66 FILE cannot be read,\n"

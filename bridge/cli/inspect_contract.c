@@ -3,21 +3,23 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agentwire/tea.h"
 #include "bridge/cli/cli.h"
 #include "bridge/cli/inspect.h"
 
-/** The kinds that a request's "kind" takes. */
-#define KINDS "command, event, record, error"
+static const ab_inspect_contract_t *const CONTRACTS[] = {&ab_inspect_tea, &ab_inspect_inbox};
 
-bool ab_inspect_contract_find(const char *name)
+const ab_inspect_contract_t *ab_inspect_contract_find(const char *name)
 {
-    return strcmp(name, "tea") == 0;
+    for (size_t i = 0; i < sizeof CONTRACTS / sizeof *CONTRACTS; i++) {
+        if (strcmp(name, CONTRACTS[i]->name) == 0) {
+            return CONTRACTS[i];
+        }
+    }
+    return NULL;
 }
 
-/** A string member of the request; false with a message when it is none. */
-static bool read_text(const json_t *object, const char *name, aw_span_t *ret_text,
-                      char *ret_message, size_t message_size)
+bool ab_inspect_member(const json_t *object, const char *name, aw_span_t *ret_text,
+                       char *ret_message, size_t message_size)
 {
     const json_t *value = json_object_get(object, name);
     if (!json_is_string(value)) {
@@ -28,30 +30,7 @@ static bool read_text(const json_t *object, const char *name, aw_span_t *ret_tex
     return true;
 }
 
-static void write_verdict(aw_json_writer_t *writer, const aw_tea_result_t *result,
-                          aw_span_t canonical)
-{
-    bool taken = result->outcome == AW_TEA_OK || result->outcome == AW_TEA_SKIPPABLE;
-    aw_json_key_text(writer, "ok");
-    aw_json_bool(writer, taken);
-    aw_json_key_text(writer, "class");
-    aw_json_text(writer, aw_tea_class_name(result->outcome));
-    if (canonical.data != NULL) {
-        aw_json_key_text(writer, "canonical");
-        aw_json_string(writer, canonical);
-    }
-    if (taken) {
-        return;
-    }
-    if (result->label != AW_TEA_LABEL_NONE) {
-        aw_json_key_text(writer, "label");
-        aw_json_text(writer, aw_tea_label_name(result->label));
-    }
-    aw_json_key_text(writer, "pointer");
-    aw_json_text(writer, result->pointer);
-}
-
-static void write_trouble(aw_json_writer_t *writer, int status)
+void ab_inspect_trouble(aw_json_writer_t *writer, int status)
 {
     aw_json_key_text(writer, "ok");
     aw_json_bool(writer, false);
@@ -59,86 +38,25 @@ static void write_trouble(aw_json_writer_t *writer, int status)
     aw_json_text(writer, aw_status_name(status));
 }
 
+int ab_inspect_complain_status(const char *file, int status)
+{
+    ab_inspect_complain("%s: %s: %s", file, aw_status_name(status), aw_status_text(status));
+    return status == AW_STATUS_NO_MEMORY ? AB_CLI_FATAL : AB_CLI_DATA;
+}
+
 bool ab_inspect_contract_answer(aw_json_writer_t *writer, const json_t *object, aw_arena_t *arena,
                                 char *ret_message, size_t message_size)
 {
-    aw_span_t contract, name, input, canonical;
-    aw_tea_kind_t kind;
-    aw_tea_result_t result;
-    if (!read_text(object, "contract", &contract, ret_message, message_size)) {
+    aw_span_t name;
+    if (!ab_inspect_member(object, "contract", &name, ret_message, message_size)) {
         return false;
     }
-    if (!aw_span_equal(contract, aw_span_text_view("tea"))) {
-        snprintf(ret_message, message_size,
-                 "contract: no such contract; it is one of " AB_INSPECT_CONTRACTS);
-        return false;
+    for (size_t i = 0; i < sizeof CONTRACTS / sizeof *CONTRACTS; i++) {
+        if (aw_span_equal(name, aw_span_text_view(CONTRACTS[i]->name))) {
+            return CONTRACTS[i]->answer(writer, object, arena, ret_message, message_size);
+        }
     }
-    if (json_object_size(object) != 3) {
-        snprintf(ret_message, message_size,
-                 "a request to a contract has three members, contract, kind and input");
-        return false;
-    }
-    if (!read_text(object, "kind", &name, ret_message, message_size) ||
-        !read_text(object, "input", &input, ret_message, message_size)) {
-        return false;
-    }
-    if (!aw_tea_kind_find(name, &kind)) {
-        snprintf(ret_message, message_size, "kind: no such kind; it is one of " KINDS);
-        return false;
-    }
-    int status = aw_tea_canonical(kind, AW_TEA_EDITION_A, input, arena, &result, &canonical);
-    if (status == AW_OK) {
-        write_verdict(writer, &result, canonical);
-    } else {
-        write_trouble(writer, status);
-    }
-    return true;
-}
-
-static void complain(const char *file, aw_tea_kind_t kind, const aw_tea_result_t *result)
-{
-    const char *label = aw_tea_label_name(result->label);
-    char place[32] = "";
-    if (result->offset >= 0) {
-        snprintf(place, sizeof place, " at byte %lld", (long long)result->offset);
-    }
-    ab_inspect_complain("%s: tea %s: %s%s%s%s%s%s: %s", file, aw_tea_kind_name(kind),
-                        aw_tea_class_name(result->outcome), label[0] != '\0' ? ":" : "", label,
-                        place, result->pointer[0] != '\0' ? " in " : "", result->pointer,
-                        label[0] != '\0' ? aw_tea_label_meaning(result->label)
-                                         : aw_tea_class_meaning(result->outcome));
-}
-
-int ab_inspect_contract_print(const char *file, const char *kind_name, aw_span_t text,
-                              aw_arena_t *arena)
-{
-    aw_tea_kind_t kind = AW_TEA_EVENT;
-    aw_tea_result_t result;
-    aw_span_t canonical = AW_SPAN_NULL;
-    int status = AW_OK;
-    if (kind_name == NULL) {
-        status = aw_tea_check_any(AW_TEA_EDITION_A, text, arena, &kind, &result);
-    } else if (!aw_tea_kind_find(aw_span_text_view(kind_name), &kind)) {
-        return ab_cli_usage_error(&ab_verb_inspect, "--kind %s: no such kind; it is one of " KINDS,
-                                  kind_name);
-    }
-    if (status == AW_OK) {
-        status = aw_tea_canonical(kind, AW_TEA_EDITION_A, text, arena, &result, &canonical);
-    }
-    if (status != AW_OK) {
-        ab_inspect_complain("%s: %s: %s", file, aw_status_name(status), aw_status_text(status));
-        return status == AW_STATUS_NO_MEMORY ? AB_CLI_FATAL : AB_CLI_DATA;
-    }
-    if (result.outcome == AW_TEA_SKIPPABLE) {
-        ab_inspect_complain("%s: tea event: skippable: %s; nothing to print", file,
-                            aw_tea_class_meaning(result.outcome));
-        return AB_CLI_OK;
-    }
-    if (result.outcome != AW_TEA_OK) {
-        complain(file, kind, &result);
-        return AB_CLI_DATA;
-    }
-    fwrite(canonical.data, 1, canonical.size, stdout);
-    putchar('\n');
-    return AB_CLI_OK;
+    snprintf(ret_message, message_size,
+             "contract: no such contract; it is one of " AB_INSPECT_CONTRACTS);
+    return false;
 }

@@ -20,7 +20,8 @@
 _Static_assert(AB_LEVEL_ERROR == 0 && AB_LEVEL_WARNING == 1 && AB_LEVEL_INFO == 2 &&
                    AB_LEVEL_DEBUG == 3,
                "log.level lists its words in the order of ab_level_t");
-_Static_assert(AB_CONTRACT_OPAQUE == 0 && AB_CONTRACT_TEA == 1, "sources[].contract");
+_Static_assert(AB_CONTRACT_OPAQUE == 0 && AB_CONTRACT_TEA == 1 && AB_CONTRACT_SESSION_INBOX == 2,
+               "sources[].contract");
 _Static_assert(AB_LOG_JSON == 0 && AB_LOG_TEXT == 1, "log.format");
 _Static_assert(AB_PARTITION_KEY == 0 && AB_PARTITION_SOURCE == 1, "sources[].partition");
 _Static_assert(AB_START_EARLIEST == 0 && AB_START_LATEST == 1 && AB_START_COMMITTED == 2,
@@ -147,11 +148,12 @@ static const ab_key_t keys[] = {
      .help = "A larger value is dead-lettered as `oversized`."},
     {.path = "sources[].contract",
      .type = AB_KEY_WORD,
-     .words = "opaque|tea",
+     .words = "opaque|tea|session_inbox",
      .fallback = "opaque",
      IN_SOURCE(policy.contract),
      .help = "What an `external_event` has to be: `opaque` takes any bytes, `tea` an envelope of "
-             "tea-protocol 1.0 (docs/tea.md). A contract checks and never rewrites."},
+             "tea-protocol 1.0 (docs/tea.md), `session_inbox` a value of the session inbox of any "
+             "known version (docs/inbox.md). A contract checks and never rewrites."},
     {.path = "delivery", .type = AB_KEY_SECTION, .help = "How outputs are committed."},
     {.path = "delivery.guarantee",
      .type = AB_KEY_WORD,

@@ -4,19 +4,26 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agentwire/inbox.h"
 #include "agentwire/status.h"
 #include "agentwire/tea.h"
 
-static void breach_of(ab_breach_t *breach, const aw_tea_result_t *result, const char *kind)
+/** Takes over where the fault is. What follows the known part is a name out of the event. */
+static void place_of(ab_breach_t *breach, int64_t offset, const char *pointer, size_t known)
+{
+    assert(known < sizeof(breach->field));
+    breach->at = offset;
+    memcpy(breach->field, pointer, known);
+    breach->field[known] = '\0';
+}
+
+static void breach_of_tea(ab_breach_t *breach, const aw_tea_result_t *result, const char *kind)
 {
     const char *label = aw_tea_label_name(result->label);
 
     breach->reason = result->outcome == AW_TEA_UNSUPPORTED_VERSION ? AB_REASON_UNSUPPORTED_VERSION
                                                                    : AB_REASON_CONTRACT_VIOLATION;
-    breach->at = result->offset;
-    /* what follows is a name out of the event */
-    memcpy(breach->field, result->pointer, result->pointer_known);
-    breach->field[result->pointer_known] = '\0';
+    place_of(breach, result->offset, result->pointer, result->pointer_known);
     (void)snprintf(breach->text, sizeof(breach->text), "tea %s: %s%s%s: %s", kind,
                    aw_tea_class_name(result->outcome), label[0] != '\0' ? ":" : "", label,
                    label[0] != '\0' ? aw_tea_label_meaning(result->label)
@@ -33,8 +40,24 @@ static int check_tea(aw_span_t event, aw_arena_t *scratch, ab_breach_t *breach)
         return status;
     }
     if (result.outcome != AW_TEA_OK && result.outcome != AW_TEA_SKIPPABLE) {
-        breach_of(breach, &result, aw_tea_kind_name(kind));
+        breach_of_tea(breach, &result, aw_tea_kind_name(kind));
     }
+    return AW_OK;
+}
+
+static int check_session_inbox(aw_span_t event, aw_arena_t *scratch, ab_breach_t *breach)
+{
+    aw_inbox_result_t result;
+    int status = aw_inbox_check(event, scratch, &result);
+
+    if (status != AW_OK || result.outcome == AW_INBOX_CLASS_OK) {
+        return status;
+    }
+    breach->reason = result.outcome == AW_INBOX_CLASS_NEWER_VERSION ? AB_REASON_UNSUPPORTED_VERSION
+                                                                    : AB_REASON_CONTRACT_VIOLATION;
+    place_of(breach, result.offset, result.pointer, result.pointer_known);
+    (void)snprintf(breach->text, sizeof(breach->text), "session_inbox: %s: %s",
+                   aw_inbox_class_name(result.outcome), aw_inbox_class_meaning(result.outcome));
     return AW_OK;
 }
 
@@ -49,6 +72,9 @@ int ab_contract_check(ab_contract_t contract, aw_span_t event, aw_arena_t *scrat
         break;
     case AB_CONTRACT_TEA:
         status = check_tea(event, scratch, &breach);
+        break;
+    case AB_CONTRACT_SESSION_INBOX:
+        status = check_session_inbox(event, scratch, &breach);
         break;
     }
     if (status == AW_STATUS_LIMIT_DECODE_BYTES || status == AW_STATUS_LIMIT_SIZE) {

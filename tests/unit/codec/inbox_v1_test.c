@@ -274,7 +274,7 @@ static void test_v1_old_reader_gets_the_kind_it_knows(void **state)
     assert_null(memmem(output.data, output.size, "\"kind\":\"send\"", 13));
 }
 
-static void test_v1_every_class_has_a_name_of_its_own(void **state)
+static void test_v1_every_class_has_a_name_and_stands_in_the_docs(void **state)
 {
     (void)state;
     static const aw_inbox_class_t listed[] = {
@@ -288,6 +288,14 @@ static void test_v1_every_class_has_a_name_of_its_own(void **state)
         for (size_t j = 0; j < i; j++) {
             assert_string_not_equal(aw_inbox_class_name(listed[i]), aw_inbox_class_name(listed[j]));
         }
+    }
+    const aw_span_t page = read_file("docs/inbox.md");
+    for (size_t i = 0; i < sizeof listed / sizeof *listed; i++) {
+        char row[256];
+        const int size =
+            snprintf(row, sizeof row, "\n| `%s` | %s |\n", aw_inbox_class_name(listed[i]),
+                     aw_inbox_class_meaning(listed[i]));
+        assert_non_null(memmem(page.data, page.size, row, (size_t)size));
     }
     assert_string_equal(aw_inbox_class_name((aw_inbox_class_t)99), "unknown");
     assert_non_null(aw_inbox_class_meaning((aw_inbox_class_t)99));
@@ -306,7 +314,7 @@ int main(void)
         cmocka_unit_test(test_v1_messages_are_folded_pairwise),
         cmocka_unit_test(test_v1_what_an_old_reader_has_no_place_for_is_counted),
         cmocka_unit_test(test_v1_old_reader_gets_the_kind_it_knows),
-        cmocka_unit_test(test_v1_every_class_has_a_name_of_its_own),
+        cmocka_unit_test(test_v1_every_class_has_a_name_and_stands_in_the_docs),
     };
     return cmocka_run_group_tests(tests, aw_test_inbox_set_up, aw_test_inbox_tear_down);
 }

@@ -34,21 +34,32 @@ static ab_breach_t check(ab_contract_t contract, const char *event)
     return breach;
 }
 
-static void assert_kept(const char *event)
+static void assert_keeps(ab_contract_t contract, const char *event)
 {
-    ab_breach_t breach = check(AB_CONTRACT_TEA, event);
+    ab_breach_t breach = check(contract, event);
 
     assert_int_equal(breach.reason, AB_REASON_NONE);
+}
+
+static void assert_kept(const char *event)
+{
+    assert_keeps(AB_CONTRACT_TEA, event);
+}
+
+static void assert_breaks(ab_contract_t contract, const char *event, ab_reason_t reason,
+                          const char *field, const char *text)
+{
+    ab_breach_t breach = check(contract, event);
+
+    assert_int_equal(breach.reason, reason);
+    assert_string_equal(breach.field, field);
+    assert_string_equal(breach.text, text);
 }
 
 static void assert_broken(const char *event, ab_reason_t reason, const char *field,
                           const char *text)
 {
-    ab_breach_t breach = check(AB_CONTRACT_TEA, event);
-
-    assert_int_equal(breach.reason, reason);
-    assert_string_equal(breach.field, field);
-    assert_string_equal(breach.text, text);
+    assert_breaks(AB_CONTRACT_TEA, event, reason, field, text);
 }
 
 static void test_contract_opaque_takes_anything_without_memory(void **state)
@@ -155,6 +166,60 @@ static void test_contract_tea_event_that_needs_too_much_memory_breaks_it(void **
     aw_arena_free(scratch);
 }
 
+static void test_contract_session_inbox_every_known_version_keeps_it(void **state)
+{
+    (void)state;
+    assert_keeps(AB_CONTRACT_SESSION_INBOX, "{\"kind\":\"deliver\",\"payloads\":[{\"a\":1}]}");
+    assert_keeps(AB_CONTRACT_SESSION_INBOX, "{\"kind\":\"send\",\"payload\":{}}");
+    assert_keeps(AB_CONTRACT_SESSION_INBOX, "{\"kind\":\"clear\",\"version\":0}");
+    assert_keeps(AB_CONTRACT_SESSION_INBOX, "{\"kind\":\"reset\",\"version\":1.0}");
+    /* a declared version is trusted */
+    assert_keeps(AB_CONTRACT_SESSION_INBOX, "{\"kind\":\"deliver\",\"version\":1,\"payloads\":7}");
+}
+
+static void test_contract_session_inbox_newer_is_unsupported_version(void **state)
+{
+    (void)state;
+    assert_breaks(AB_CONTRACT_SESSION_INBOX, "{\"kind\":\"send\",\"payload\":{},\"version\":2}",
+                  AB_REASON_UNSUPPORTED_VERSION, "/version",
+                  "session_inbox: newer-version: the version is newer than this build reads");
+}
+
+static void test_contract_session_inbox_breaks_are_named_by_class(void **state)
+{
+    static const struct {
+        const char *event;
+        const char *field;
+        const char *text;
+    } cases[] = {
+        {"", "", "malformed_json: the text is not JSON, or nested too deep"},
+        {"{\"secret\":x}", "", "malformed_json: the text is not JSON, or nested too deep"},
+        {"7", "", "no-version: the value is no object, or its version is no number"},
+        {"{\"version\":\"1\"}", "/version",
+         "no-version: the value is no object, or its version is no number"},
+        {"{\"version\":0.5}", "/version",
+         "bad-version: the version is not a whole number, or below 0"},
+        {"{\"kind\":\"secret\"}", "/kind", "unknown-kind: the kind is none of this version"},
+        {"{\"kind\":\"send\",\"version\":1}", "/kind",
+         "unknown-kind: the kind is none of this version"},
+        {"{\"kind\":\"send\"}", "/payload",
+         "legacy-send-payload: a legacy send has no object as payload"},
+        {"{\"kind\":\"send\",\"payload\":{},\"delivery\":null}", "/delivery",
+         "legacy-send-delivery: a legacy send has a delivery of no object"},
+        {"{\"kind\":\"deliver\"}", "/payloads",
+         "legacy-deliver: a legacy deliver has no list of objects as payloads"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[AW_ERROR_TEXT_MAX];
+
+        (void)snprintf(text, sizeof(text), "session_inbox: %s", cases[i].text);
+        assert_breaks(AB_CONTRACT_SESSION_INBOX, cases[i].event, AB_REASON_CONTRACT_VIOLATION,
+                      cases[i].field, text);
+    }
+}
+
 /** The whole verdict: the contract is checked before hops and route, and the place is one in the
  * record. */
 static void test_contract_verdict_has_reason_and_place_in_the_record(void **state)
@@ -214,6 +279,9 @@ int main(void)
         cmocka_unit_test(test_contract_tea_text_that_is_no_json_or_nothing_breaks_it),
         cmocka_unit_test(test_contract_tea_names_out_of_the_event_are_not_repeated),
         cmocka_unit_test(test_contract_tea_event_that_needs_too_much_memory_breaks_it),
+        cmocka_unit_test(test_contract_session_inbox_every_known_version_keeps_it),
+        cmocka_unit_test(test_contract_session_inbox_newer_is_unsupported_version),
+        cmocka_unit_test(test_contract_session_inbox_breaks_are_named_by_class),
         cmocka_unit_test(test_contract_verdict_has_reason_and_place_in_the_record),
         cmocka_unit_test(test_contract_other_variants_are_not_looked_into),
     };

@@ -52,6 +52,9 @@ static const char *random_event(uint64_t *seed)
         "{\"protocolVersion\":\"2.0\",\"type\":\"abort\",\"commandId\":\"x\"}",
         "{\"eventId\":\"x\",\"type\":\"run_started\"}",
         "{\"eventId\":\"x\",\"eventId\":\"y\"}",
+        "{\"kind\":\"send\",\"payload\":{}}",
+        "{\"kind\":\"send\",\"payload\":{},\"version\":2}",
+        "{\"kind\":\"clear\",\"version\":1}",
     };
 
     return events[below(seed, sizeof(events) / sizeof(events[0]))];
@@ -118,7 +121,7 @@ static ab_policy_t random_policy(uint64_t *seed)
                           .null_key_dead_letter = below(seed, 2) != 0,
                           .max_value_bytes = below(seed, 4) == 0 ? below(seed, 100) : BYTES_MAX,
                           .max_hops = (uint32_t)below(seed, 3),
-                          .contract = below(seed, 2) != 0 ? AB_CONTRACT_TEA : AB_CONTRACT_OPAQUE};
+                          .contract = (ab_contract_t)below(seed, AB_CONTRACT_SESSION_INBOX + 1)};
 
     for (unsigned i = 0; i < AB_SLOT_COUNT; i++) {
         policy.routes[i] = random_route(seed);
