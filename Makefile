@@ -8,11 +8,13 @@ PRESETS := dev asan tsan
 # For `make differential`: the first seed and the number of inputs.
 SEED := 1
 COUNT := 100000
+# For `make bench-relay`: words for bench/relay.py, such as --guarantee at_least_once.
+BENCH :=
 # For `make tour`: how long Kafka stays away, and what makes Docker and debian:trixie-slim where they lack.
 DOWN := 300
 BASE_IMAGE_SCRIPT := ../shared/tools/local-base-image.sh
 
-.PHONY: help setup demo test broker broker-stop differential tour format tidy clean
+.PHONY: help setup demo test broker broker-stop differential bench-relay tour format tidy clean
 .PHONY: need-build need-all
 
 help: ## what can be made
@@ -46,6 +48,10 @@ broker-stop: ## stop that Kafka
 differential: need-all ## compare COUNT mutated inputs from SEED with the reference runtime
 	@cmake --preset dev >/dev/null && cmake --build --preset dev --target agent-bridge
 	@AGENT_BRIDGE=build/dev/bridge/cli/agent-bridge $(PYTHON) scripts/differential.py $(SEED) $(COUNT)
+
+bench-relay: need-all ## measure a relay on a Kafka of its own, with poison and with a scraper (about 4 minutes)
+	@cmake --preset release >/dev/null && cmake --build --preset release --target agent-bridge
+	@$(PYTHON) bench/relay.py $(BENCH)
 
 tour: ## play a first half hour with docker-compose, check it, and write docs/tour.md (needs only Docker)
 	@deploy/tour/tour.py --down $(DOWN) --base-image-script $(BASE_IMAGE_SCRIPT) --page docs/tour.md

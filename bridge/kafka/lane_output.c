@@ -19,9 +19,10 @@
 #define BATCH_BYTES        61u
 #define RECORD_FIXED_BYTES 3u /* attributes, and two deltas of 0 */
 #define SENT_PER_BLOCK     (sizeof(((struct ab_sent_block *)0)->items) / sizeof(ab_sent_t))
-/* What a record takes in the client beside its bytes, headers included: about so much in librdkafka
- * 2.0.2, and in the lane. */
-#define OVERHEAD_BYTES 512u
+/* What a record and each of its headers take beside their bytes, in librdkafka 2.0.2 and in the
+ * lane, rounded up. */
+#define OVERHEAD_BYTES        512u
+#define HEADER_OVERHEAD_BYTES 64u
 /* While the producer's queue is full: how long one wait for room is. */
 #define QUEUE_FULL_MS 10
 
@@ -222,7 +223,8 @@ static bool hand_over(ab_lane_t *lane, const ab_record_t *record, int source, ou
     }
     *sent =
         (ab_sent_t){NULL, source, record->partition, record->offset, 0, out->output, lane->ticket};
-    sent->bytes = (uint32_t)(out->key.size + out->value.size + OVERHEAD_BYTES);
+    const wire_size_t wire = wire_size_of(out);
+    sent->bytes = (uint32_t)(wire.bytes + wire.headers * HEADER_OVERHEAD_BYTES + OVERHEAD_BYTES);
     rd_kafka_resp_err_t err;
     if (lane->plain) {
         ab_plain_expect(lane, sent);
@@ -236,7 +238,7 @@ static bool hand_over(ab_lane_t *lane, const ab_record_t *record, int source, ou
     if (err == RD_KAFKA_RESP_ERR_NO_ERROR) {
         lane->inflight_bytes += sent->bytes;
         lane->inflight_count++;
-        lane->txn.bytes += out->key.size + out->value.size + BATCH_BYTES;
+        lane->txn.bytes += wire.bytes + BATCH_BYTES;
         return true;
     }
     rd_kafka_headers_destroy(out->headers);
