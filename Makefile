@@ -10,11 +10,13 @@ SEED := 1
 COUNT := 100000
 # For `make fuzz`: how long each target runs.
 SECONDS_EACH := 60
+# For `make bench-relay`: words for bench/relay.py, such as --guarantee at_least_once.
+BENCH :=
 # For `make tour`: how long Kafka stays away, and what makes Docker and debian:trixie-slim where they lack.
 DOWN := 300
 BASE_IMAGE_SCRIPT := ../shared/tools/local-base-image.sh
 
-.PHONY: help setup demo test bench-codec fuzz coverage broker broker-stop differential tour format tidy clean
+.PHONY: help setup demo test bench-codec bench-relay fuzz coverage broker broker-stop differential tour format tidy clean
 .PHONY: need-build need-all
 
 help: ## what can be made
@@ -61,6 +63,10 @@ fuzz: need-all ## run each fuzz target for SECONDS_EACH
 coverage: need-all ## lines and branches of codec/ that its tests reach
 	@cmake --preset coverage >/dev/null && cmake --build --preset coverage >/dev/null
 	@$(PYTHON) scripts/coverage.py build/coverage
+
+bench-relay: need-all ## measure a relay on a Kafka of its own, with poison and with a scraper (about 4 minutes)
+	@cmake --preset release >/dev/null && cmake --build --preset release --target agent-bridge
+	@$(PYTHON) bench/relay.py $(BENCH)
 
 tour: ## play a first half hour with docker-compose, check it, and write docs/tour.md (needs only Docker)
 	@deploy/tour/tour.py --down $(DOWN) --base-image-script $(BASE_IMAGE_SCRIPT) --page docs/tour.md

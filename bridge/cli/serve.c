@@ -200,6 +200,7 @@ static ab_http_site_t site_of(service_t *service)
                   .config_file = config->file,
                   .group = config->group,
                   .instance = config->instance,
+                  .guarantee = ab_guarantee_word(config),
                   .topics = service->topics,
                   .topic_count = config->source_count,
                   .started_ms = wall_ms()},

@@ -283,36 +283,44 @@ static void bind_row(const binder_t *binder, const ab_key_t *key, ab_place_t pla
     }
 }
 
-/* Reads all rows of one scope, "" for the top or "sources[]" for one source, whose mapping is node.
- * The table has each section before its keys, so one walk down the table does for sections in
- * sections. */
+/* True when a section is written as its one word, such as `off`; stored then, and there are no keys
+ * to look for. */
+static bool bind_section_word(const binder_t *binder, const ab_key_t *section,
+                              const ab_node_t *node)
+{
+    const bool is_word = section->words != NULL && node != NULL && node->kind == AB_NODE_SCALAR &&
+                         strcmp(node->text, section->words) == 0;
+    if (is_word) {
+        store_number(slot_of(binder, section), section->size, 1);
+    }
+    return is_word;
+}
+
+/* Reads all rows of one scope, "" for the top, "sources[]" for one source, or a section of either,
+ * whose mapping is node. As deep as the table's sections lie in each other. */
 static void bind_scope(const binder_t *binder, const char *scope, const ab_node_t *node,
                        const ab_place_t *place)
 {
     size_t count;
     const ab_key_t *keys = ab_keys_view(&count);
-    const ab_key_t *section = NULL;
-    ab_place_t inner = *place;
     collect(binder, scope, node, place);
     for (size_t i = 0; i < count; i++) {
-        if (keys[i].type == AB_KEY_SOURCES || keys[i].type == AB_KEY_PROPERTY) {
+        if (keys[i].type == AB_KEY_SOURCES || keys[i].type == AB_KEY_PROPERTY ||
+            !ab_key_is_in(&keys[i], scope)) {
             continue;
         }
-        if (ab_key_is_in(&keys[i], scope)) {
-            section = keys[i].type == AB_KEY_SECTION ? &keys[i] : NULL;
-            if (section == NULL) {
-                bind_row(binder, &keys[i], *place);
-                continue;
-            }
-            inner = *place;
-            (void)ab_place_enter(&inner, ab_key_name_view(section));
-            if (binder->written->nodes[i] != NULL) {
-                move_to(&inner, binder->written->nodes[i]);
-            }
-            collect(binder, section->path, binder->written->nodes[i], &inner);
-        } else if (section != NULL && ab_key_is_in(&keys[i], section->path)) {
-            bind_row(binder, &keys[i], inner);
+        if (keys[i].type != AB_KEY_SECTION) {
+            bind_row(binder, &keys[i], *place);
+            continue;
         }
+        const ab_node_t *section = binder->written->nodes[i];
+        ab_place_t inner = *place;
+        (void)ab_place_enter(&inner, ab_key_name_view(&keys[i]));
+        if (section != NULL) {
+            move_to(&inner, section);
+        }
+        bind_scope(binder, keys[i].path,
+                   bind_section_word(binder, &keys[i], section) ? NULL : section, &inner);
     }
 }
 
@@ -393,7 +401,8 @@ static const char *with_suffix(ab_config_memory_t *memory, const char *topic, co
 /* What the keys under errors mean for each source. */
 static void spread_errors(const binder_t *binder)
 {
-    const ab_config_t *config = binder->config;
+    ab_config_t *config = binder->config;
+    config->breaker.probe_ms = AB_BREAKER_PROBE_MS;
     for (size_t i = 0; i < config->source_count; i++) {
         ab_policy_t *policy = &config->sources[i].policy;
         policy->max_hops = config->max_hops;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "bridge/core/breaker.h"
 #include "bridge/core/event.h"
 #include "bridge/core/policy.h"
 
@@ -59,6 +60,9 @@ typedef struct ab_optional_topic {
     bool off;
 } ab_optional_topic_t;
 
+/** What delivery.guarantee promises. */
+typedef enum ab_guarantee { AB_EXACTLY_ONCE, AB_AT_LEAST_ONCE } ab_guarantee_t;
+
 /** Longest IP address, NUL included. */
 #define AB_LISTEN_HOST_MAX 46
 
@@ -80,6 +84,7 @@ typedef struct ab_config {
     unsigned lanes;
     ab_source_t *sources;
     size_t source_count;
+    unsigned guarantee; /* an ab_guarantee_t */
     unsigned commit_interval_ms;
     unsigned commit_records;
     uint64_t commit_size_bytes;
@@ -88,6 +93,8 @@ typedef struct ab_config {
     const char *errors_topic;       /* errors.topic as written; NULL: each source has its own */
     ab_optional_topic_t quarantine; /* errors.quarantine as written */
     uint32_t max_hops;              /* these three stand in each source's policy, ready for use */
+    bool stop_on_failure;           /* errors.on_failure: stop */
+    ab_breaker_rule_t breaker;      /* errors.breaker */
     bool topics_wait;               /* topics.missing: wait */
     uint64_t memory_per_lane_bytes;
     uint64_t decode_bytes; /* limits.decode_bytes */
@@ -169,6 +176,9 @@ void ab_findings_print(const ab_findings_t *findings, const char *file, FILE *ou
 /** Reads a duration as the configuration writes it, "100ms" or "10s". Returns false when it is
  * none, ret_ms untouched. */
 bool ab_duration_parse(const char *text, uint64_t *ret_ms);
+
+/** delivery.guarantee as it is written. Static storage. */
+const char *ab_guarantee_word(const ab_config_t *config);
 
 /** The version of the libyaml that runs. Static storage. */
 const char *ab_config_yaml_version(void);

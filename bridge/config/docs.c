@@ -130,6 +130,13 @@ static void print_type(const ab_key_t *key, FILE *out)
         fputs("address and port, or ", out);
         print_words(key->words, out);
         break;
+    case AB_KEY_SECTION:
+        fputs("the keys below, or ", out);
+        print_words(key->words, out);
+        break;
+    case AB_KEY_RATIO:
+        fputs("number between 0 and 1, up to three decimals", out);
+        break;
     case AB_KEY_BOOL:
         fputs("`false` or `true`", out);
         break;
@@ -168,7 +175,8 @@ static void print_section(const char *heading, const char *help, const char *pre
     for (size_t i = 0; i < count; i++) {
         bool mine = ab_key_is_in(&keys[i], prefix) ||
                     (keys[i].type == AB_KEY_PROPERTY && prefix[0] == '\0');
-        if (mine && keys[i].type != AB_KEY_SECTION && keys[i].type != AB_KEY_LATER) {
+        const bool bare = keys[i].type == AB_KEY_SECTION && keys[i].words == NULL;
+        if (mine && !bare && keys[i].type != AB_KEY_LATER) {
             print_row(&keys[i], out);
         }
     }
@@ -206,7 +214,7 @@ void ab_config_print_docs(FILE *out)
             bool of_source = strncmp(path, "sources[].", 10) == 0;
             snprintf(heading, sizeof(heading), "`%s`%s", path + (of_source ? 10 : 0),
                      of_source ? ", of a source" : "");
-            print_section(heading, keys[i].help, path, out);
+            print_section(heading, keys[i].words == NULL ? keys[i].help : "", path, out);
         }
     }
     print_owned(out);

@@ -99,6 +99,11 @@ ab_config_t *ab_config_load(const char *path, ab_config_check_fn *check,
     return config;
 }
 
+const char *ab_guarantee_word(const ab_config_t *config)
+{
+    return config->guarantee == AB_AT_LEAST_ONCE ? "at_least_once" : "exactly_once";
+}
+
 void ab_config_free(ab_config_t *config)
 {
     if (config != NULL) {

@@ -22,6 +22,7 @@ _Static_assert(AB_LEVEL_ERROR == 0 && AB_LEVEL_WARNING == 1 && AB_LEVEL_INFO == 
                "log.level lists its words in the order of ab_level_t");
 _Static_assert(AB_CONTRACT_OPAQUE == 0 && AB_CONTRACT_TEA == 1 && AB_CONTRACT_SESSION_INBOX == 2,
                "sources[].contract");
+_Static_assert(AB_EXACTLY_ONCE == 0 && AB_AT_LEAST_ONCE == 1, "delivery.guarantee");
 _Static_assert(AB_LOG_JSON == 0 && AB_LOG_TEXT == 1, "log.format");
 _Static_assert(AB_PARTITION_KEY == 0 && AB_PARTITION_SOURCE == 1, "sources[].partition");
 _Static_assert(AB_START_EARLIEST == 0 && AB_START_LATEST == 1 && AB_START_COMMITTED == 2,
@@ -157,10 +158,13 @@ static const ab_key_t keys[] = {
     {.path = "delivery", .type = AB_KEY_SECTION, .help = "How outputs are committed."},
     {.path = "delivery.guarantee",
      .type = AB_KEY_WORD,
-     .words = "exactly_once",
-     .later = "at_least_once",
+     .words = "exactly_once|at_least_once",
      .fallback = "exactly_once",
-     .help = "Outputs and offsets commit in one transaction; readers use `read_committed`."},
+     IN_CONFIG(guarantee),
+     .help = "`exactly_once`: outputs and offsets commit in one transaction; readers use "
+             "`read_committed`. `at_least_once`: no transactions; the offsets of records that are "
+             "written are committed every second, and after a failure some are written again. The "
+             "other `commit_` keys and `transaction_timeout` then have no meaning."},
     {.path = "delivery.commit_interval",
      .type = AB_KEY_DURATION,
      .fallback = "100ms",
@@ -221,8 +225,43 @@ static const ab_key_t keys[] = {
      .max = 1000,
      IN_CONFIG(max_hops),
      .help = "A record that was redriven more often than this is dead-lettered as `hop_limit`."},
-    {.path = "errors.on_failure", .type = AB_KEY_LATER, .help = "another answer than waiting"},
-    {.path = "errors.breaker", .type = AB_KEY_LATER, .help = "the circuit breaker"},
+    {.path = "errors.on_failure",
+     .type = AB_KEY_WORD,
+     .words = "block|stop",
+     .fallback = "block",
+     IN_CONFIG(stop_on_failure),
+     .help = "What to do when a topic refuses a dead letter or its quarantine record for good: the "
+             "lane waits before that record until the topic takes it, or the process ends with "
+             "exit code 70. Nothing is skipped either way."},
+    {.path = "errors.breaker",
+     .type = AB_KEY_SECTION,
+     .words = "off",
+     IN_CONFIG(breaker.off),
+     .help = "The circuit breaker, or `off`. When more than `ratio` of at least `min_records` "
+             "records read within `window` became dead letters, that source stands still in that "
+             "lane: one record is let through every 10 seconds, and 20 good ones in a row close "
+             "the breaker."},
+    {.path = "errors.breaker.ratio",
+     .type = AB_KEY_RATIO,
+     .fallback = "0.5",
+     .min = 1,
+     .max = 999,
+     IN_CONFIG(breaker.ratio_permille),
+     .help = "The share of dead letters above which the breaker opens."},
+    {.path = "errors.breaker.min_records",
+     .type = AB_KEY_COUNT,
+     .fallback = "500",
+     .min = 1,
+     .max = 1000000000,
+     IN_CONFIG(breaker.min_records),
+     .help = "Fewer records within the window say nothing."},
+    {.path = "errors.breaker.window",
+     .type = AB_KEY_DURATION,
+     .fallback = "30s",
+     .min = SECONDS,
+     .max = 60 * MINUTES,
+     IN_CONFIG(breaker.window_ms),
+     .help = "How far back the breaker looks."},
     {.path = "topics", .type = AB_KEY_SECTION, .help = "About the output topics as a whole."},
     {.path = "topics.missing",
      .type = AB_KEY_WORD,

@@ -7,7 +7,7 @@
 
 /** What a key holds, how it is read and where it is stored. */
 typedef enum ab_key_type {
-    AB_KEY_SECTION,        /* a mapping of further keys; stored nowhere itself */
+    AB_KEY_SECTION,        /* a mapping of further keys; or its one word, stored as bool */
     AB_KEY_SOURCES,        /* the list of sources, each a mapping of the `sources[].` rows */
     AB_KEY_PROPERTIES,     /* a mapping of librdkafka names to values: ab_properties_t */
     AB_KEY_PROPERTY,       /* one librdkafka name that must be there */
@@ -20,6 +20,7 @@ typedef enum ab_key_type {
     AB_KEY_BOOL,           /* true or false: bool */
     AB_KEY_COUNT,          /* a whole number: unsigned */
     AB_KEY_SIZE,           /* a number with B, KiB, MiB or GiB, in bytes: uint64_t */
+    AB_KEY_RATIO,          /* a number between 0 and 1, in thousandths: unsigned */
     AB_KEY_DURATION,       /* a number with ms, s, m or h, in milliseconds: unsigned */
     AB_KEY_LISTEN,         /* ADDRESS:PORT or a word: ab_listen_t */
     AB_KEY_LATER           /* known to later versions and refused by this one */

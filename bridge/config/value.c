@@ -170,6 +170,27 @@ static bool parse_number(const ab_key_t *key, const char *text, const ab_place_t
     return true;
 }
 
+/* Decimals between 0 and 1, three at most, as thousandths. */
+static bool parse_ratio(const ab_key_t *key, const char *text, const ab_place_t *place,
+                        ab_value_t *value)
+{
+    uint64_t permille = 0;
+    uint64_t unit = 1000;
+    const char *at = text;
+    if (at[0] == '0' && at[1] == '.') {
+        for (at += 2; *at >= '0' && *at <= '9' && unit > 1; at++) {
+            unit /= 10;
+            permille += (uint64_t)(*at - '0') * unit;
+        }
+    }
+    if (*at != '\0' || unit == 1000 || permille < key->min || permille > key->max) {
+        return refuse(place, text,
+                      "a number between 0 and 1 with up to three decimals, such as 0.5");
+    }
+    value->number = permille;
+    return true;
+}
+
 static bool is_name_byte(char byte)
 {
     return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
@@ -348,6 +369,9 @@ bool ab_value_parse(const ab_key_t *key, const char *text, const ab_place_t *pla
         break;
     case AB_KEY_BOOL:
         good = parse_word("false|true", text, place, &value);
+        break;
+    case AB_KEY_RATIO:
+        good = parse_ratio(key, text, place, &value);
         break;
     case AB_KEY_WORD:
         good = parse_word(key->words, text, place, &value);

@@ -39,6 +39,12 @@ const char *ab_txn_result_label(ab_txn_result_t result)
     return (unsigned)result < AB_TXN_RESULT_COUNT ? labels[result] : "";
 }
 
+const char *ab_commit_result_label(ab_commit_result_t result)
+{
+    static const char *const labels[] = {"committed", "failed"};
+    return (unsigned)result < AB_COMMIT_RESULT_COUNT ? labels[result] : "";
+}
+
 const char *ab_rebalance_label(ab_rebalance_t rebalance)
 {
     static const char *const labels[] = {"assigned", "revoked", "lost"};
@@ -81,6 +87,10 @@ void ab_counters_add(ab_counters_t *counters, const ab_counters_t *more)
     for (size_t i = 0; i < AB_TXN_RESULT_COUNT; i++) {
         counters->transactions[i] += more->transactions[i];
     }
+    for (size_t i = 0; i < AB_COMMIT_RESULT_COUNT; i++) {
+        counters->offset_commits[i] += more->offset_commits[i];
+    }
+    counters->breaker_trips += more->breaker_trips;
     for (size_t i = 0; i < AB_REBALANCE_COUNT; i++) {
         counters->rebalances[i] += more->rebalances[i];
     }
@@ -101,6 +111,12 @@ void ab_source_status_add(ab_source_status_t *status, const ab_source_status_t *
     status->pending += share->pending;
     status->stopped += share->stopped;
     status->stuck += share->stuck;
+    status->open_breakers += share->open_breakers;
+    status->tripped.read += share->tripped.read;
+    status->tripped.dead_lettered += share->tripped.dead_lettered;
+    if (share->tripped_reason != AB_REASON_NONE) {
+        status->tripped_reason = share->tripped_reason;
+    }
     status->lag_records += share->lag_records;
     if (share->oldest_unfinished_seconds > status->oldest_unfinished_seconds) {
         status->oldest_unfinished_seconds = share->oldest_unfinished_seconds;

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bridge/core/breaker.h"
 #include "bridge/core/ledger.h"
 
 /** What a running relay says of itself: plain numbers, copied out under a lock, from which metrics,
@@ -56,6 +57,15 @@ typedef enum ab_txn_result {
 
 const char *ab_txn_result_label(ab_txn_result_t result);
 
+/** How offset commits of their own ended (at_least_once). */
+typedef enum ab_commit_result {
+    AB_COMMIT_DONE,
+    AB_COMMIT_FAILED, /* asked again a second later */
+    AB_COMMIT_RESULT_COUNT
+} ab_commit_result_t;
+
+const char *ab_commit_result_label(ab_commit_result_t result);
+
 /** Changes of the group's assignment. */
 typedef enum ab_rebalance {
     AB_REBALANCE_ASSIGNED,
@@ -70,6 +80,8 @@ const char *ab_rebalance_label(ab_rebalance_t rebalance);
 typedef struct ab_counters {
     ab_ledger_t ledger;
     uint64_t transactions[AB_TXN_RESULT_COUNT];
+    uint64_t offset_commits[AB_COMMIT_RESULT_COUNT];
+    uint64_t breaker_trips;
     uint64_t rebalances[AB_REBALANCE_COUNT];
     uint64_t
         produce_failures[AB_CAUSE_COUNT]; /* records refused or not delivered; they come again */
@@ -83,11 +95,14 @@ void ab_counters_add(ab_counters_t *counters, const ab_counters_t *more);
 
 /** One source topic, as one lane or the whole process holds it. */
 typedef struct ab_source_status {
-    uint32_t assigned;    /* partitions held */
-    uint32_t pending;     /* of them, not fetched yet: their beginning is being settled */
-    uint32_t stopped;     /* of them, standing still until an operator decides */
-    uint32_t stuck;       /* of them, with lag and not moved for health.stuck_after */
-    uint64_t lag_records; /* offsets between the frontier and the end, as last fetched */
+    uint32_t assigned;           /* partitions held */
+    uint32_t pending;            /* of them, not fetched yet: their beginning is being settled */
+    uint32_t stopped;            /* of them, standing still until an operator decides */
+    uint32_t stuck;              /* of them, with lag and not moved for health.stuck_after */
+    uint32_t open_breakers;      /* lanes in which its breaker is open */
+    ab_breaker_counts_t tripped; /* what opened them, added up */
+    ab_reason_t tripped_reason;  /* the newest dead letter's, NONE while none is open */
+    uint64_t lag_records;        /* offsets between the frontier and the end, as last fetched */
     double
         oldest_unfinished_seconds; /* age of the oldest record without a durable outcome, 0: none */
 } ab_source_status_t;

@@ -38,6 +38,7 @@ typedef struct ab_http_facts {
     const char *config_file;
     const char *group;
     const char *instance;
+    const char *guarantee;     /* "exactly_once" or "at_least_once" */
     const char *const *topics; /* of the sources, in the order of ab_status_t's */
     size_t topic_count;
     int64_t started_ms; /* wall clock */

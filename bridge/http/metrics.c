@@ -58,6 +58,17 @@ static const char *result_value(unsigned i)
     return ab_txn_result_label((ab_txn_result_t)i);
 }
 
+static const char *commit_value(unsigned i)
+{
+    return ab_commit_result_label((ab_commit_result_t)i);
+}
+
+static const char *guarantee_value(unsigned i)
+{
+    static const char *const values[] = {"exactly_once", "at_least_once"};
+    return values[i];
+}
+
 static const char *kind_value(unsigned i)
 {
     return ab_rebalance_label((ab_rebalance_t)i);
@@ -77,6 +88,8 @@ static const label_t outcome = {"outcome", NULL, 0, 3, outcome_value};
 static const label_t variant = {"variant", NULL, 0, AB_SLOT_COUNT, variant_value};
 static const label_t reason = {"reason", NULL, AB_REASON_NONE + 1, AB_REASON_COUNT, reason_value};
 static const label_t result = {"result", NULL, 0, AB_TXN_RESULT_COUNT, result_value};
+static const label_t commit_result = {"result", NULL, 0, AB_COMMIT_RESULT_COUNT, commit_value};
+static const label_t guarantee = {"guarantee", NULL, 0, 2, guarantee_value};
 static const label_t kind = {"kind", NULL, 0, AB_REBALANCE_COUNT, kind_value};
 static const label_t cause = {"cause", NULL, 0, AB_CAUSE_COUNT, cause_value};
 static const label_t phase = {"phase", NULL, 0, AB_PHASE_COUNT, phase_value};
@@ -158,6 +171,14 @@ static void write_partitions(const scrape_t *scrape, const metric_t *metric)
         uint32_t value;
         memcpy(&value, (const char *)&scrape->status->sources[i] + metric->offset, sizeof(value));
         write_labelled(scrape, metric, scrape->facts->topics[i], value);
+    }
+}
+
+static void write_guarantee(const scrape_t *scrape, const metric_t *metric)
+{
+    for (unsigned i = 0; i < metric->label->count; i++) {
+        const char *value = metric->label->value(i);
+        write_labelled(scrape, metric, value, strcmp(value, scrape->facts->guarantee) == 0);
     }
 }
 
@@ -344,6 +365,16 @@ static const metric_t metrics[] = {
      "letter "
      "as produce_rejected.",
      write_counters, OF_TOTAL(produce_failures)},
+    {"agent_bridge_guarantee", GAUGE, &guarantee, "1 for the delivery.guarantee in force, else 0.",
+     write_guarantee, OF_NOTHING},
+    {"agent_bridge_offset_commits_total", COUNTER, &commit_result,
+     "Commits of offsets outside transactions: one a second with at_least_once.", write_counters,
+     OF_TOTAL(offset_commits)},
+    {"agent_bridge_open_breakers", GAUGE, &topic,
+     "Lanes in which the source stands still because too many of its records became dead letters.",
+     write_partitions, OF_SOURCE(open_breakers)},
+    {"agent_bridge_breaker_trips_total", COUNTER, NULL, "Times that a breaker opened.",
+     write_counter, OF_TOTAL(breaker_trips)},
     {"agent_bridge_rebalances_total", COUNTER, &kind,
      "Changes of the group's assignment, counted by each lane.", write_counters,
      OF_TOTAL(rebalances)},
@@ -414,8 +445,9 @@ static const char introduction[] =
 
 void ab_metrics_print_docs(FILE *out)
 {
-    static const label_t *const labels[] = {&outcome, &variant, &reason, &result, &kind,
-                                            &cause,   &phase,   &topic,  &le,     &build};
+    static const label_t *const labels[] = {&outcome,       &variant,   &reason, &result,
+                                            &commit_result, &guarantee, &kind,   &cause,
+                                            &phase,         &topic,     &le,     &build};
     (void)fputs(introduction, out);
     for (size_t i = 0; i < METRIC_COUNT; i++) {
         const label_t *label = metrics[i].label;
@@ -425,7 +457,8 @@ void ab_metrics_print_docs(FILE *out)
     }
     (void)fputs("\n## Labels\n\n| label | values |\n|---|---|\n", out);
     for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
-        (void)fprintf(out, "| `%s` | %s", labels[i]->name,
+        (void)fprintf(out, "| `%s`%s | %s", labels[i]->name,
+                      labels[i] == &commit_result ? " of `agent_bridge_offset_commits_total`" : "",
                       labels[i]->values != NULL ? labels[i]->values : "");
         for (unsigned v = labels[i]->first; v < labels[i]->count; v++) {
             (void)fprintf(out, "%s`%s`", v == labels[i]->first ? "" : ", ", labels[i]->value(v));

@@ -93,6 +93,7 @@ static void print_process(const ab_http_facts_t *facts, const ab_status_t *statu
     print_text("config", facts->config_file, out);
     print_text("group", facts->group, out);
     print_text("instance", facts->instance, out);
+    print_text("guarantee", facts->guarantee, out);
     print_text("phase", ab_relay_phase_label(status->phase), out);
     print_text("up", uptime, out);
     (void)fputs("</tbody></table>\n", out);
@@ -102,7 +103,8 @@ static void print_sources(const ab_http_facts_t *facts, const ab_status_t *statu
 {
     print_heading("Sources", out);
     (void)fputs("<table><thead><tr><th>topic</th><th>partitions</th><th>pending</th>"
-                "<th>stopped</th><th>stuck</th><th>lag</th><th>oldest unfinished</th></tr></thead>"
+                "<th>stopped</th><th>stuck</th><th>open breakers</th><th>lag</th><th>oldest "
+                "unfinished</th></tr></thead>"
                 "<tbody>\n",
                 out);
     for (size_t i = 0; i < status->source_count && i < facts->topic_count; i++) {
@@ -114,9 +116,10 @@ static void print_sources(const ab_http_facts_t *facts, const ab_status_t *statu
         (void)fprintf(out,
                       "</td><td class=\"n\">%" PRIu32 "</td><td class=\"n\">%" PRIu32
                       "</td><td class=\"n\">%" PRIu32 "</td><td class=\"n\">%" PRIu32
-                      "</td><td class=\"n\">%" PRIu64 "</td><td class=\"n\">%s</td></tr>\n",
+                      "</td><td class=\"n\">%" PRIu32 "</td><td class=\"n\">%" PRIu64
+                      "</td><td class=\"n\">%s</td></tr>\n",
                       source->assigned, source->pending, source->stopped, source->stuck,
-                      source->lag_records, age);
+                      source->open_breakers, source->lag_records, age);
     }
     (void)fputs("</tbody></table>\n", out);
 }

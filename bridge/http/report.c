@@ -160,6 +160,19 @@ static void put_lanes(aw_json_writer_t *json, const ab_status_t *status)
     aw_json_array_close(json);
 }
 
+/* Why a source stands still, as far as its breaker goes. */
+static void put_breaker(aw_json_writer_t *json, const ab_source_status_t *source)
+{
+    open_object(json, "breaker");
+    put_number(json, "open_lanes", source->open_breakers);
+    if (source->open_breakers > 0) {
+        put_number(json, "read", source->tripped.read);
+        put_number(json, "dead_lettered", source->tripped.dead_lettered);
+        put_text(json, "last_reason", ab_reason_code(source->tripped_reason));
+    }
+    aw_json_object_close(json);
+}
+
 static void put_sources(aw_json_writer_t *json, const ab_http_facts_t *facts,
                         const ab_status_t *status)
 {
@@ -174,6 +187,7 @@ static void put_sources(aw_json_writer_t *json, const ab_http_facts_t *facts,
         put_number(json, "stopped_partitions", source->stopped);
         put_number(json, "stuck_partitions", source->stuck);
         put_number(json, "lag_records", source->lag_records);
+        put_breaker(json, source);
         put_ms(json, "oldest_unfinished_ms", source->oldest_unfinished_seconds);
         aw_json_object_close(json);
     }
@@ -215,6 +229,12 @@ static void put_counters(aw_json_writer_t *json, const ab_counters_t *total)
         put_number(json, ab_txn_result_label((ab_txn_result_t)i), total->transactions[i]);
     }
     aw_json_object_close(json);
+    open_object(json, "offset_commits");
+    for (int i = 0; i < AB_COMMIT_RESULT_COUNT; i++) {
+        put_number(json, ab_commit_result_label((ab_commit_result_t)i), total->offset_commits[i]);
+    }
+    aw_json_object_close(json);
+    put_number(json, "breaker_trips", total->breaker_trips);
     open_object(json, "rebalances");
     for (int i = 0; i < AB_REBALANCE_COUNT; i++) {
         put_number(json, ab_rebalance_label((ab_rebalance_t)i), total->rebalances[i]);
@@ -260,6 +280,7 @@ unsigned ab_report_status(const ab_http_facts_t *facts, const ab_status_t *statu
     put_text(json, "reason", ab_ready_text(ready));
     put_text(json, "group", facts->group);
     put_text(json, "instance", facts->instance);
+    put_text(json, "guarantee", facts->guarantee);
     put_text(json, "config", facts->config_file);
     put_time(json, "started_ms", facts->started_ms);
     put_ms(json, "uptime_ms", status->uptime_seconds);

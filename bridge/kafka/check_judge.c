@@ -279,8 +279,8 @@ static void judge_bytes(const judge_t *judge, const pair_t *pair)
     }
     if ((pair->roles & ROLE_QUARANTINE) != 0 && limit < source_limit) {
         ab_check_add(judge->report, AB_CHECK_WARNING, "message_bytes", name,
-                     "max.message.bytes is %lld, that of %s is %lld: a larger record is kept as a "
-                     "pointer only; set at least %lld",
+                     "max.message.bytes is %lld, that of %s is %lld: a larger record is not kept "
+                     "whole; set at least %lld",
                      (long long)limit, pair->source->topic.name, (long long)source_limit,
                      (long long)source_limit);
     }

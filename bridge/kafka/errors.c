@@ -1,5 +1,9 @@
 #include "bridge/kafka/errors.h"
 
+/* Codes that librdkafka 2.0.2 does not name yet. */
+#define ERR_INVALID_DIFFERENT_RECORD ((rd_kafka_resp_err_t)-138) /* 2.4 */
+#define ERR_LOG_TRUNCATION           ((rd_kafka_resp_err_t)-139) /* 2.1 */
+
 ab_action_t ab_error_of_flags(int fatal, int requires_abort, int retriable)
 {
     if (fatal) {
@@ -46,11 +50,13 @@ ab_action_t ab_error_of_produce(rd_kafka_resp_err_t err)
 
 ab_action_t ab_error_of_delivery(rd_kafka_resp_err_t err)
 {
-    switch (err) {
+    switch ((int)err) {
     case RD_KAFKA_RESP_ERR_NO_ERROR:
     case RD_KAFKA_RESP_ERR__PURGE_QUEUE:
     case RD_KAFKA_RESP_ERR__PURGE_INFLIGHT:
         /* Purged: the abort threw it away, which says nothing about the record. */
+    case ERR_INVALID_DIFFERENT_RECORD:
+        /* Another record of its batch is to blame, and is reported for itself. */
         return AB_ACTION_NONE;
     case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
     case RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP:
@@ -66,12 +72,13 @@ ab_action_t ab_error_of_delivery(rd_kafka_resp_err_t err)
 
 ab_action_t ab_error_of_consumer(rd_kafka_resp_err_t err)
 {
-    switch (err) {
+    switch ((int)err) {
     case RD_KAFKA_RESP_ERR_NO_ERROR:
     case RD_KAFKA_RESP_ERR__PARTITION_EOF:
         return AB_ACTION_NONE;
     case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
     case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
+    case ERR_LOG_TRUNCATION:
         return AB_ACTION_GAP;
     case RD_KAFKA_RESP_ERR__BAD_MSG:
     case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:

@@ -27,7 +27,8 @@ ab_action_t ab_error_of_flags(int fatal, int requires_abort, int retriable);
 /** Table (b): what the produce call returned. */
 ab_action_t ab_error_of_produce(rd_kafka_resp_err_t err);
 
-/** Table (c): a delivery report. */
+/** Table (c): a delivery report. NONE says that nothing is wrong with the record; only NO_ERROR
+ * says that it was written. */
 ab_action_t ab_error_of_delivery(rd_kafka_resp_err_t err);
 
 /** Table (d): an error that the consumer delivered in place of a record. */

@@ -128,17 +128,27 @@ static int set_consumer(rd_kafka_conf_t *conf, const ab_config_t *config,
     return set_one(conf, "group.instance.id", member, ret_text);
 }
 
-static int set_producer(rd_kafka_conf_t *conf, const ab_config_t *config,
-                        const ab_handle_spec_t *spec, char *ret_text)
+static int set_transactions(rd_kafka_conf_t *conf, const ab_config_t *config,
+                            const ab_handle_spec_t *spec, char *ret_text)
 {
     char id[1024];
     snprintf(id, sizeof(id), "%s.%s.%u", config->group, config->instance, spec->lane);
+    return set_one(conf, "transactional.id", id, ret_text) != 0 ||
+                   set_number(conf, "transaction.timeout.ms", config->transaction_timeout_ms,
+                              ret_text) != 0
+               ? -1
+               : 0;
+}
+
+static int set_producer(rd_kafka_conf_t *conf, const ab_config_t *config,
+                        const ab_handle_spec_t *spec, char *ret_text)
+{
     long long largest = spec->message_max_bytes;
     largest = largest < MESSAGE_MIN_BYTES ? MESSAGE_MIN_BYTES : largest;
     largest = largest > MESSAGE_MAX_BYTES ? MESSAGE_MAX_BYTES : largest;
     if (SET_LIST(conf, owned_by_producer, ret_text) != 0 ||
-        set_one(conf, "transactional.id", id, ret_text) != 0 ||
-        set_number(conf, "transaction.timeout.ms", config->transaction_timeout_ms, ret_text) != 0 ||
+        (config->guarantee == AB_EXACTLY_ONCE &&
+         set_transactions(conf, config, spec, ret_text) != 0) ||
         set_number(conf, "message.max.bytes", largest, ret_text) != 0 ||
         set_number(conf, "batch.size", spec->batch_bytes, ret_text) != 0) {
         return -1;

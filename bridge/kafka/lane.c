@@ -72,8 +72,9 @@ void ab_lane_end(ab_lane_t *lane, ab_fate_t fate, int exit_code)
  * this process stood still; no rival is needed for that (rule 8). */
 static bool stood_still(const ab_lane_t *lane)
 {
-    return lane->txn.open && ab_lane_now_ns() - lane->txn.begun_ns >
-                                 (int64_t)lane->config->transaction_timeout_ms * AB_NS_PER_MS;
+    return !lane->plain && lane->txn.open &&
+           ab_lane_now_ns() - lane->txn.begun_ns >
+               (int64_t)lane->config->transaction_timeout_ms * AB_NS_PER_MS;
 }
 
 static void on_fenced(ab_lane_t *lane, const ab_field_t *fields)
@@ -88,6 +89,8 @@ static void on_fenced(ab_lane_t *lane, const ab_field_t *fields)
         return;
     }
     const int64_t now = ab_lane_now_ns();
+    /* A member's place is also lost without a rival, so it takes one more to be sure. */
+    const unsigned most = lane->plain ? 3 : 2;
     if (lane->rivals > 0 && now - lane->rival_ns > (int64_t)RIVAL_WINDOW_MS * AB_NS_PER_MS) {
         lane->rivals = 0;
     }
@@ -96,7 +99,7 @@ static void on_fenced(ab_lane_t *lane, const ab_field_t *fields)
     ab_lane_emit(lane, AB_LEVEL_ERROR, "fenced",
                  "another process uses the same group and instance: give each its own `instance`",
                  fields, 2);
-    if (lane->rivals >= 2) {
+    if (lane->rivals >= most) {
         ab_lane_end(lane, AB_FATE_EXIT, AB_EXIT_FENCED);
     } else {
         ab_lane_end(lane, AB_FATE_REBUILD, 0);
@@ -137,7 +140,7 @@ void ab_lane_fatal(ab_lane_t *lane, rd_kafka_resp_err_t err, const char *text)
         }
     }
     const ab_field_t fields[] = {AB_TEXT("error", rd_kafka_err2name(cause)), AB_TEXT("text", text)};
-    if (ab_error_is_fenced(cause) || stood_still(lane)) {
+    if ((ab_error_is_fenced(cause) && !lane->plain) || stood_still(lane)) {
         on_fenced(lane, fields);
         return;
     }
@@ -146,6 +149,10 @@ void ab_lane_fatal(ab_lane_t *lane, rd_kafka_resp_err_t err, const char *text)
     }
     if (ab_error_is_denied(cause) || ended_unbegun(lane, cause)) {
         ab_lane_end(lane, AB_FATE_DENIED, 0);
+        return;
+    }
+    if (cause == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID && lane->plain) {
+        on_fenced(lane, fields);
         return;
     }
     if (cause == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID) {
@@ -313,13 +320,17 @@ static void open_life(ab_lane_t *lane)
         }
     }
     /* Before the consumer: the offsets of a dead predecessor's transaction are settled by it. */
-    take_transactional_id(lane);
+    if (!lane->plain) {
+        take_transactional_id(lane);
+    }
     if (lane->fate != AB_FATE_GO || ab_lane_stopping(lane)) {
         return;
     }
     lane->consumer = make_handle(lane, AB_ROLE_CONSUMER, RD_KAFKA_CONSUMER);
     if (lane->consumer != NULL) {
         (void)rd_kafka_poll_set_consumer(lane->consumer);
+        lane->commits = lane->plain ? rd_kafka_queue_new(lane->consumer) : NULL;
+        lane->commit_asked = false;
         subscribe(lane);
     }
 }
@@ -356,6 +367,10 @@ static void close_consumer(ab_lane_t *lane)
         rd_kafka_error_destroy(error);
         rd_kafka_queue_destroy(queue);
     }
+    if (lane->commits != NULL) {
+        rd_kafka_queue_destroy(lane->commits);
+        lane->commits = NULL;
+    }
     rd_kafka_destroy_flags(lane->consumer, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
     lane->consumer = NULL;
 }
@@ -370,6 +385,9 @@ static void close_life(ab_lane_t *lane)
         } else if (!ab_lane_commit(lane) && ab_lane_stopping(lane)) {
             ab_lane_end(lane, AB_FATE_EXIT, AB_EXIT_TEMPORARY);
         }
+    }
+    if (lane->plain && lane->consumer != NULL && usable) {
+        (void)ab_plain_commit_now(lane);
     }
     lane->txn.open = false;
     lane->txn.failure_count = 0;
@@ -507,16 +525,20 @@ ab_lane_t *ab_lane_new(ab_shared_t *shared, unsigned index)
     lane->config = shared->config;
     lane->sink = shared->sink;
     lane->index = index;
+    lane->plain = shared->config->guarantee == AB_AT_LEAST_ONCE;
     lane->topic_count = ab_topics_count(shared->topics);
     lane->outputs = calloc(lane->topic_count, sizeof(*lane->outputs));
     lane->facts = calloc(lane->topic_count, sizeof(*lane->facts));
     lane->targets = calloc(lane->config->source_count, sizeof(*lane->targets));
     lane->sources_shown = calloc(lane->config->source_count, sizeof(*lane->sources_shown));
+    lane->breakers = calloc(lane->config->source_count, sizeof(*lane->breakers));
+    lane->held_back = calloc(lane->config->source_count, sizeof(*lane->held_back));
     lane->arena = aw_arena_new(AB_LETTER_ARENA_MAX);
     lane->scratch = aw_arena_new(lane->config->decode_bytes);
     pthread_mutex_init(&lane->counters_lock, NULL);
     if (lane->outputs == NULL || lane->facts == NULL || lane->targets == NULL ||
-        lane->sources_shown == NULL || lane->arena == NULL || lane->scratch == NULL ||
+        lane->sources_shown == NULL || lane->breakers == NULL || lane->held_back == NULL ||
+        lane->arena == NULL || lane->scratch == NULL ||
         ab_parts_init(&lane->parts, lane->config) != 0) {
         ab_lane_free(lane);
         return NULL;
@@ -540,6 +562,8 @@ void ab_lane_free(ab_lane_t *lane)
     free(lane->facts);
     free(lane->targets);
     free(lane->sources_shown);
+    free(lane->breakers);
+    free(lane->held_back);
     free(lane->txn.stamps_ms);
     pthread_mutex_destroy(&lane->counters_lock);
     free(lane);

@@ -53,6 +53,11 @@ static void on_revoke(ab_lane_t *lane, const rd_kafka_topic_partition_list_t *pa
     if (lane->committing || lane->aborting) {
         /* This runs inside a retry of that very call, which goes on afterwards. */
         lane->txn.revoked = true;
+    } else if (lane->plain) {
+        if (!lost) {
+            (void)ab_lane_commit(lane);
+            (void)ab_plain_commit_now(lane);
+        }
     } else if (lane->txn.open && lost) {
         ab_lane_abort(lane);
     } else if (lane->txn.open) {
@@ -325,6 +330,10 @@ static void begin_fetching(ab_lane_t *lane, const round_t *round)
         part->next = round->begin->elems[i].offset;
         part->committed = part->next;
         part->moved_ns = ab_lane_now_ns();
+        ab_frontier_reset(&part->frontier, part->next);
+    }
+    if (lane->held_back[round->source]) {
+        ab_lane_hold_back(lane, round->source);
     }
 }
 

@@ -34,7 +34,7 @@ static rd_kafka_error_t *do_call(ab_lane_t *lane, txn_call_t call,
 
 /* A long wait must not cost the membership. A record that comes meanwhile has lost its place: the
  * positions are taken anew afterwards. */
-static void keep_membership(ab_lane_t *lane)
+void ab_lane_keep_membership(ab_lane_t *lane)
 {
     const int64_t now = ab_lane_now_ns();
     if (lane->in_callback || now - lane->last_poll_ns < (int64_t)POLL_EVERY_MS * AB_NS_PER_MS) {
@@ -90,15 +90,14 @@ static ab_action_t call_until_settled(ab_lane_t *lane, txn_call_t call,
         if (action != AB_ACTION_RETRY) {
             return action;
         }
-        keep_membership(lane);
+        ab_lane_keep_membership(lane);
         ab_lane_tick(lane, AB_PHASE_WAITING);
         ab_lane_sleep_ms(pause_ms);
         pause_ms = pause_ms * 2 < RETRY_MAX_MS ? pause_ms * 2 : RETRY_MAX_MS;
     }
 }
 
-/* The member id of the consumer now; "" when it is in no group. */
-static void member_of(ab_lane_t *lane, char *ret_member, size_t room)
+void ab_lane_member(ab_lane_t *lane, char *ret_member, size_t room)
 {
     char *id = rd_kafka_memberid(lane->consumer);
     snprintf(ret_member, room, "%s", id != NULL ? id : "");
@@ -110,13 +109,13 @@ static void member_of(ab_lane_t *lane, char *ret_member, size_t room)
 bool ab_lane_begin(ab_lane_t *lane)
 {
     ab_txn_t *txn = &lane->txn;
-    member_of(lane, txn->member, sizeof(txn->member));
+    ab_lane_member(lane, txn->member, sizeof(txn->member));
     if (txn->member[0] == '\0') {
         /* The membership was lost; what comes now belongs to somebody else. */
         lane->need_rewind = true;
         return false;
     }
-    rd_kafka_error_t *error = rd_kafka_begin_transaction(lane->producer);
+    rd_kafka_error_t *error = lane->plain ? NULL : rd_kafka_begin_transaction(lane->producer);
     if (error != NULL) {
         const rd_kafka_resp_err_t code = rd_kafka_error_code(error);
         if (ab_error_of_transaction(error) == AB_ACTION_FATAL) {
@@ -147,7 +146,7 @@ static bool finish(ab_lane_t *lane, rd_kafka_topic_partition_list_t *offsets)
 {
     char member[sizeof(lane->txn.member)];
     rd_kafka_consumer_group_metadata_t *metadata = rd_kafka_consumer_group_metadata(lane->consumer);
-    member_of(lane, member, sizeof(member));
+    ab_lane_member(lane, member, sizeof(member));
     if (metadata == NULL || member[0] == '\0' || strcmp(member, lane->txn.member) != 0) {
         rd_kafka_consumer_group_metadata_destroy(metadata);
         return false;
@@ -179,6 +178,12 @@ static rd_kafka_topic_partition_list_t *offsets_of_transaction(ab_lane_t *lane)
     if (lane->record_in_hand || lane->need_rewind) {
         return offsets;
     }
+    ab_lane_pass_markers(lane, offsets);
+    return offsets;
+}
+
+void ab_lane_pass_markers(ab_lane_t *lane, rd_kafka_topic_partition_list_t *offsets)
+{
     rd_kafka_topic_partition_list_t *positions = rd_kafka_topic_partition_list_copy(offsets);
     if (rd_kafka_position(lane->consumer, positions) == RD_KAFKA_RESP_ERR_NO_ERROR) {
         for (int i = 0; i < offsets->cnt; i++) {
@@ -189,12 +194,11 @@ static rd_kafka_topic_partition_list_t *offsets_of_transaction(ab_lane_t *lane)
         }
     }
     rd_kafka_topic_partition_list_destroy(positions);
-    return offsets;
 }
 
 /* Waits until every record has its delivery report. They fail by message.timeout.ms at the latest.
  */
-static bool flush(ab_lane_t *lane)
+bool ab_lane_flush(ab_lane_t *lane)
 {
     const int64_t begun = ab_lane_now_ns();
     const int64_t patience = (int64_t)lane->config->shutdown_timeout_ms / 2 * AB_NS_PER_MS;
@@ -206,13 +210,13 @@ static bool flush(ab_lane_t *lane)
             ab_lane_end(lane, AB_FATE_EXIT, 75);
             return false;
         }
-        keep_membership(lane);
+        ab_lane_keep_membership(lane);
         ab_lane_tick(lane, AB_PHASE_WAITING);
     }
     return lane->txn.failure_count == 0 && !lane->txn.broken && lane->fate == AB_FATE_GO;
 }
 
-static void close_transaction(ab_lane_t *lane)
+void ab_lane_close_transaction(ab_lane_t *lane)
 {
     lane->txn.open = false;
     lane->txn.failure_count = 0;
@@ -221,6 +225,15 @@ static void close_transaction(ab_lane_t *lane)
         for (int32_t p = 0; p < lane->parts.sources[s].count; p++) {
             lane->parts.sources[s].items[p].in_transaction = false;
         }
+    }
+}
+
+void ab_lane_trust(ab_lane_t *lane)
+{
+    if (lane->txn.suspect) {
+        lane->run_max = lane->run_max * 2 < lane->config->commit_records
+                            ? lane->run_max * 2
+                            : lane->config->commit_records;
     }
 }
 
@@ -241,11 +254,7 @@ static void settle(ab_lane_t *lane, const rd_kafka_topic_partition_list_t *offse
         ab_poison_forget(&lane->poison, source, offsets->elems[i].partition,
                          offsets->elems[i].offset);
     }
-    if (lane->txn.suspect) {
-        lane->run_max = lane->run_max * 2 < lane->config->commit_records
-                            ? lane->run_max * 2
-                            : lane->config->commit_records;
-    }
+    ab_lane_trust(lane);
     lane->last_commit_ns = ab_lane_now_ns();
     lane->backoff_ms = 0;
 }
@@ -255,14 +264,17 @@ bool ab_lane_commit(ab_lane_t *lane)
     if (!lane->txn.open) {
         return true;
     }
+    if (lane->plain) {
+        return ab_plain_drain(lane);
+    }
     lane->committing = true;
     bool committed = false;
-    if (flush(lane)) {
+    if (ab_lane_flush(lane)) {
         rd_kafka_topic_partition_list_t *offsets = offsets_of_transaction(lane);
         committed = finish(lane, offsets);
         if (committed) {
             settle(lane, offsets);
-            close_transaction(lane);
+            ab_lane_close_transaction(lane);
         }
         rd_kafka_topic_partition_list_destroy(offsets);
     }
@@ -275,6 +287,9 @@ bool ab_lane_commit(ab_lane_t *lane)
 
 bool ab_lane_pin(ab_lane_t *lane, rd_kafka_topic_partition_list_t *offsets)
 {
+    if (lane->plain) {
+        return ab_plain_commit_list(lane, offsets);
+    }
     if (!ab_lane_begin(lane)) {
         return false;
     }
@@ -301,7 +316,7 @@ void ab_lane_back_off(ab_lane_t *lane)
 
 /* A refused record alone in its transaction is to blame; of several, all are suspects and run again
  * in transactions of half the size (rule 7). */
-static void learn_refusals(ab_lane_t *lane)
+void ab_lane_learn_refusals(ab_lane_t *lane)
 {
     ab_txn_t *txn = &lane->txn;
     size_t refused = 0;
@@ -363,6 +378,10 @@ static void learn_denial(ab_lane_t *lane)
 
 void ab_lane_abort(ab_lane_t *lane)
 {
+    if (lane->plain) {
+        lane->txn.broken = lane->txn.open;
+        return;
+    }
     if (lane->txn.open && lane->txn.broken && !lane->txn.denied) {
         learn_denial(lane);
     }
@@ -376,9 +395,9 @@ void ab_lane_abort(ab_lane_t *lane)
     }
     if (lane->txn.open) {
         ab_lane_count_abort(lane);
-        learn_refusals(lane);
+        ab_lane_learn_refusals(lane);
     }
-    close_transaction(lane);
+    ab_lane_close_transaction(lane);
     lane->need_rewind = true;
     lane->aborting = false;
 }
@@ -397,9 +416,17 @@ static rd_kafka_topic_partition_list_t *held_partitions(const ab_lane_t *lane)
     return list;
 }
 
-/* False while the brokers do not say where the group stands. */
+/* Where the held partitions go on. False while the brokers do not say where the group stands. */
 static bool committed_offsets(ab_lane_t *lane, rd_kafka_topic_partition_list_t *list)
 {
+    if (lane->plain) {
+        for (int i = 0; i < list->cnt; i++) {
+            const int source = ab_parts_source(&lane->parts, list->elems[i].topic);
+            list->elems[i].offset =
+                ab_parts_get(&lane->parts, source, list->elems[i].partition)->frontier.offset;
+        }
+        return true;
+    }
     rd_kafka_resp_err_t err = rd_kafka_committed(lane->consumer, list, AB_CALL_MS / 5);
     for (int i = 0; err == RD_KAFKA_RESP_ERR_NO_ERROR && i < list->cnt; i++) {
         err = list->elems[i].err;
@@ -435,6 +462,36 @@ static bool seek_all(ab_lane_t *lane, rd_kafka_topic_partition_list_t *list)
     return done;
 }
 
+bool ab_lane_seek(ab_lane_t *lane, rd_kafka_topic_partition_list_t *list)
+{
+    const int64_t begun = ab_lane_now_ns();
+    while (!seek_all(lane, list)) {
+        if (ab_lane_now_ns() - begun > (int64_t)REWIND_MAX_MS * AB_NS_PER_MS) {
+            ab_lane_end(lane, AB_FATE_REBUILD, 0);
+            return false;
+        }
+        ab_lane_sleep_ms(RETRY_MIN_MS);
+    }
+    return true;
+}
+
+/* Those of a source that is held back are sought when it is let go. */
+static bool seek_unpaused(ab_lane_t *lane, const rd_kafka_topic_partition_list_t *list)
+{
+    rd_kafka_topic_partition_list_t *unpaused = rd_kafka_topic_partition_list_new(list->cnt);
+    for (int i = 0; i < list->cnt; i++) {
+        const rd_kafka_topic_partition_t *one = &list->elems[i];
+        const int source = ab_parts_source(&lane->parts, one->topic);
+        if (!ab_parts_get(&lane->parts, source, one->partition)->paused) {
+            rd_kafka_topic_partition_list_add(unpaused, one->topic, one->partition)->offset =
+                one->offset;
+        }
+    }
+    const bool done = unpaused->cnt == 0 || ab_lane_seek(lane, unpaused);
+    rd_kafka_topic_partition_list_destroy(unpaused);
+    return done;
+}
+
 void ab_lane_rewind(ab_lane_t *lane)
 {
     rd_kafka_topic_partition_list_t *list = held_partitions(lane);
@@ -445,21 +502,20 @@ void ab_lane_rewind(ab_lane_t *lane)
             ab_lane_discard(lane, rd_kafka_consumer_poll(lane->consumer, RETRY_MIN_MS));
             return;
         }
-        const int64_t begun = ab_lane_now_ns();
-        while (!seek_all(lane, list)) {
-            if (ab_lane_now_ns() - begun > (int64_t)REWIND_MAX_MS * AB_NS_PER_MS) {
-                ab_lane_end(lane, AB_FATE_REBUILD, 0);
-                rd_kafka_topic_partition_list_destroy(list);
-                return;
-            }
-            ab_lane_sleep_ms(RETRY_MIN_MS);
+        if (!seek_unpaused(lane, list)) {
+            rd_kafka_topic_partition_list_destroy(list);
+            return;
         }
         for (int i = 0; i < list->cnt; i++) {
             const int source = ab_parts_source(&lane->parts, list->elems[i].topic);
             ab_part_t *part = ab_parts_get(&lane->parts, source, list->elems[i].partition);
             part->next = list->elems[i].offset;
-            part->committed = part->next;
             part->end = -1;
+            if (lane->plain) {
+                ab_frontier_reset(&part->frontier, part->next);
+            } else {
+                part->committed = part->next;
+            }
         }
     }
     rd_kafka_topic_partition_list_destroy(list);

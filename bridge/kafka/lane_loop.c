@@ -38,26 +38,45 @@ static void take_record(ab_lane_t *lane, rd_kafka_message_t *message, int source
     const ab_poison_entry_t *entry =
         ab_poison_find(&lane->poison, source, record.partition, record.offset);
     const bool suspect = entry != NULL && entry->suspect;
-    if (lane->txn.open && lane->txn.suspect != suspect && !ab_lane_commit(lane)) {
-        return;
+    if (lane->txn.open && lane->txn.suspect != suspect) {
+        if (!ab_lane_commit(lane)) {
+            return;
+        }
+        /* A long commit polls, and what a rebalance changed then is looked up again. */
+        part = ab_parts_get(&lane->parts, source, record.partition);
+        if (part->state != AB_PART_HELD || lane->need_rewind) {
+            return;
+        }
     }
     if (!lane->txn.open && !ab_lane_begin(lane)) {
         return;
     }
     lane->txn.suspect = suspect;
+    if (lane->plain && !ab_plain_open(lane, part, &record)) {
+        return;
+    }
     if (!decide(lane, &record, source, &verdict) ||
         !ab_lane_send(lane, message, &record, &verdict, source)) {
         return; /* the transaction is broken: the loop aborts it */
     }
-    ab_ledger_count(&lane->in_hand, &verdict);
     part->next = record.offset + 1;
+    lane->txn.records++;
+    lane->last_record_ns = ab_lane_now_ns();
+    ab_lane_judge(lane, source, part, record.offset, verdict.reason);
+    if (lane->plain) {
+        ab_plain_settle(lane, part, &record, &verdict);
+        return;
+    }
+    ab_ledger_count(&lane->in_hand, &verdict);
+    lane->in_hand.without_source += lane->without_source;
+    lane->in_hand.timestamp_zero += lane->timestamp_zero;
     if (!part->in_transaction && record.timestamp_type != AB_TIMESTAMP_NONE) {
         part->first_ms = record.timestamp_ms;
     }
     part->in_transaction = true;
-    ab_lane_note_stamp(lane, &record);
-    lane->txn.records++;
-    lane->last_record_ns = ab_lane_now_ns();
+    if (record.timestamp_type != AB_TIMESTAMP_NONE) {
+        ab_lane_note_stamp(lane, record.timestamp_ms);
+    }
 }
 
 static void count_stale(ab_lane_t *lane)
@@ -147,9 +166,14 @@ static void on_message(ab_lane_t *lane, rd_kafka_message_t *message)
         count_stale(lane);
         return;
     }
+    if (ab_lane_is_held_back(lane, source)) {
+        lane->need_rewind = true; /* fetched before the pause: it comes again */
+        return;
+    }
     lane->record_in_hand = true;
     take_record(lane, message, source, part);
     lane->record_in_hand = false;
+    part = ab_parts_get(&lane->parts, source, message->partition);
     if (part->next <= message->offset && !lane->txn.broken && lane->fate == AB_FATE_GO) {
         lane->need_rewind = true; /* it was not decided: it must come again */
     }
@@ -179,7 +203,7 @@ static int64_t due_in_ns(const ab_lane_t *lane, int64_t now)
 static int poll_ms(const ab_lane_t *lane, int64_t now)
 {
     int64_t wait_ns = (int64_t)POLL_MAX_MS * AB_NS_PER_MS;
-    if (lane->txn.open && due_in_ns(lane, now) < wait_ns) {
+    if (lane->txn.open && !lane->plain && due_in_ns(lane, now) < wait_ns) {
         wait_ns = due_in_ns(lane, now);
     }
     if (wait_ns <= 0) {
@@ -233,6 +257,10 @@ static void turn(ab_lane_t *lane, int64_t now, unsigned *served)
         on_message(lane, message);
         rd_kafka_message_destroy(message);
     }
+    if (lane->plain) {
+        ab_plain_turn(lane, message == NULL);
+        return;
+    }
     if (!lane->txn.open || lane->fate == AB_FATE_REBUILD || lane->fate == AB_FATE_TIMED_OUT ||
         lane->fate == AB_FATE_DENIED) {
         return;
@@ -255,7 +283,9 @@ void ab_lane_loop(ab_lane_t *lane)
                            : waiting             ? AB_PHASE_WAITING
                                                  : AB_PHASE_RUNNING);
         ab_lane_show(lane);
-        if (now < lane->backoff_until_ns) {
+        if (ab_plain_failing(lane)) {
+            ab_plain_serve(lane);
+        } else if (now < lane->backoff_until_ns) {
             wait_out(lane);
         } else if (lane->need_rewind && lane->txn.open) {
             /* Records were thrown away under an open transaction: what it holds is whole, so it may
@@ -272,10 +302,15 @@ void ab_lane_loop(ab_lane_t *lane)
         } else if (lane->inflight_bytes > lane->config->memory_per_lane_bytes) {
             /* Back-pressure is not consuming (rule 9). */
             rd_kafka_poll(lane->producer, 10);
-            if (lane->txn.broken || lane->txn.failure_count > 0) {
+            if (lane->plain) {
+                ab_plain_turn(lane, true);
+            } else if (lane->txn.broken || lane->txn.failure_count > 0) {
                 ab_lane_abort(lane);
             }
         } else {
+            if (lane->breakers_open > 0) {
+                ab_lane_probe(lane);
+            }
             turn(lane, now, &served);
         }
     }

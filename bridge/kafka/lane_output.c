@@ -6,15 +6,23 @@
 #include "agentwire/status.h"
 #include "bridge/core/dead_letter.h"
 #include "bridge/core/partition.h"
+#include "bridge/kafka/relay.h"
 
 /* Tells a quarantine record that only points to its source from one that is whole. */
 #define HEADER_COPY  "__agent_bridge.copy"
 #define COPY_WHOLE   "whole"
+#define COPY_HEAD    "head"
 #define COPY_POINTER "pointer"
+/* How much of a value stays where the whole record does not fit. */
+#define HEAD_BYTES 8192u
 /* Fixed part of a record batch, magic 2, and the most that a record's own lengths take. */
 #define BATCH_BYTES        61u
 #define RECORD_FIXED_BYTES 3u /* attributes, and two deltas of 0 */
 #define SENT_PER_BLOCK     (sizeof(((struct ab_sent_block *)0)->items) / sizeof(ab_sent_t))
+/* What a record and each of its headers take beside their bytes, in librdkafka 2.0.2 and in the
+ * lane, rounded up. */
+#define OVERHEAD_BYTES        512u
+#define HEADER_OVERHEAD_BYTES 64u
 /* While the producer's queue is full: how long one wait for room is. */
 #define QUEUE_FULL_MS 10
 
@@ -65,7 +73,7 @@ void ab_lane_free_sent(ab_lane_t *lane)
     lane->inflight_count = 0;
 }
 
-static void note_failure(ab_lane_t *lane, const ab_sent_t *sent, rd_kafka_resp_err_t error)
+void ab_lane_note_failure(ab_lane_t *lane, const ab_sent_t *sent, rd_kafka_resp_err_t error)
 {
     ab_txn_t *txn = &lane->txn;
     if (txn->failure_count == AB_FAILURES_MAX) {
@@ -91,6 +99,11 @@ void ab_lane_on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *message, void
     (void)rk;
     lane->inflight_bytes -= sent->bytes;
     lane->inflight_count--;
+    if (lane->plain) {
+        ab_plain_on_delivery(lane, sent, message->err);
+        give_sent(lane, sent);
+        return;
+    }
     switch (ab_error_of_delivery(message->err)) {
     case AB_ACTION_NONE:
         break;
@@ -99,7 +112,7 @@ void ab_lane_on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *message, void
         lane->txn.broken = true;
         break;
     default:
-        note_failure(lane, sent, message->err);
+        ab_lane_note_failure(lane, sent, message->err);
         break;
     }
     give_sent(lane, sent);
@@ -208,9 +221,14 @@ static bool hand_over(ab_lane_t *lane, const ab_record_t *record, int source, ou
         lane->txn.broken = true;
         return false;
     }
-    *sent = (ab_sent_t){NULL, source, record->partition, record->offset, 0, out->output};
-    sent->bytes = (uint32_t)(out->key.size + out->value.size + BATCH_BYTES);
+    *sent =
+        (ab_sent_t){NULL, source, record->partition, record->offset, 0, out->output, lane->ticket};
+    const wire_size_t wire = wire_size_of(out);
+    sent->bytes = (uint32_t)(wire.bytes + wire.headers * HEADER_OVERHEAD_BYTES + OVERHEAD_BYTES);
     rd_kafka_resp_err_t err;
+    if (lane->plain) {
+        ab_plain_expect(lane, sent);
+    }
     while (ab_error_of_produce(err = produce(lane, out, sent)) == AB_ACTION_RETRY) {
         rd_kafka_poll(lane->producer, QUEUE_FULL_MS);
         if (lane->txn.failure_count > 0 || lane->txn.broken) {
@@ -220,7 +238,7 @@ static bool hand_over(ab_lane_t *lane, const ab_record_t *record, int source, ou
     if (err == RD_KAFKA_RESP_ERR_NO_ERROR) {
         lane->inflight_bytes += sent->bytes;
         lane->inflight_count++;
-        lane->txn.bytes += sent->bytes;
+        lane->txn.bytes += wire.bytes + BATCH_BYTES;
         return true;
     }
     rd_kafka_headers_destroy(out->headers);
@@ -301,15 +319,14 @@ static bool send_routed(ab_lane_t *lane, rd_kafka_message_t *message, const ab_r
         ab_poison_find(&lane->poison, source, record->partition, record->offset);
     char text[AB_SOURCE_TEXT_MAX];
     out->headers = detach_headers(message);
-    lane->in_hand.timestamp_zero +=
-        record->timestamp_type != AB_TIMESTAMP_NONE && record->timestamp_ms == 0;
+    lane->timestamp_zero = record->timestamp_type != AB_TIMESTAMP_NONE && record->timestamp_ms == 0;
     if (lane->config->source_header) {
         const size_t size = ab_source_text(record, text);
         add_header_size(&wire, AB_HEADER_SOURCE, text, size);
         if (rung_of(entry, AB_OUTPUT_ROUTE) == 0 && may_fit(lane, out, &wire)) {
             add_header(out->headers, AB_HEADER_SOURCE, aw_span_view(text, size));
         } else {
-            lane->in_hand.without_source++;
+            lane->without_source = true;
         }
     }
     return hand_over(lane, record, source, out);
@@ -328,6 +345,25 @@ static bool send_letter(ab_lane_t *lane, const ab_record_t *record, const ab_let
     return hand_over(lane, record, source, &out);
 }
 
+/* The largest copy of the record that its rung and the topic allow: NULL for the pointer alone. The
+ * value is cut for the head; out holds the headers without the one that says which copy it is. */
+static const char *choose_copy(const ab_lane_t *lane, outgoing_t *out, unsigned rung)
+{
+    static const char *const copies[] = {COPY_WHOLE, COPY_HEAD};
+    for (unsigned i = rung; i < sizeof(copies) / sizeof(copies[0]); i++) {
+        if (i == 1 && out->value.size <= HEAD_BYTES) {
+            break; /* no smaller than the whole */
+        }
+        out->value.size = i == 0 ? out->value.size : HEAD_BYTES;
+        wire_size_t wire = wire_size_of(out);
+        add_header_size(&wire, HEADER_COPY, copies[i], strlen(copies[i]));
+        if (may_fit(lane, out, &wire)) {
+            return copies[i];
+        }
+    }
+    return NULL;
+}
+
 static bool send_quarantine(ab_lane_t *lane, rd_kafka_message_t *message, const ab_record_t *record,
                             const ab_letter_t *letter, int source)
 {
@@ -337,45 +373,52 @@ static bool send_quarantine(ab_lane_t *lane, rd_kafka_message_t *message, const 
                       .topic = lane->targets[source].quarantine,
                       .key = record->key,
                       .value = record->value};
-    bool whole = rung_of(entry, AB_OUTPUT_QUARANTINE) == 0 && !lane->headers_unreadable;
-    if (whole) {
+    const char *copy = NULL;
+    if (!lane->headers_unreadable) {
         out.headers = detach_headers(message);
         add_letter_headers(out.headers, letter);
-        add_header(out.headers, HEADER_COPY, aw_span_text_view(COPY_WHOLE));
-        const wire_size_t wire = wire_size_of(&out);
-        whole = may_fit(lane, &out, &wire);
+        copy = choose_copy(lane, &out, rung_of(entry, AB_OUTPUT_QUARANTINE));
     }
-    if (!whole) {
+    if (copy == NULL) {
         if (out.headers != NULL) {
             rd_kafka_headers_destroy(out.headers);
         }
         out.headers = rd_kafka_headers_new(letter->header_count + 1);
         add_letter_headers(out.headers, letter);
-        add_header(out.headers, HEADER_COPY, aw_span_text_view(COPY_POINTER));
+        copy = COPY_POINTER;
         out.value = aw_span_view("", 0);
         out.key.size = out.key.size > AB_LETTER_KEY_MAX ? AB_LETTER_KEY_MAX : out.key.size;
     }
+    add_header(out.headers, HEADER_COPY, aw_span_text_view(copy));
     out.partition = partition_for(lane, &out, record->partition, true);
     return hand_over(lane, record, source, &out);
 }
 
 /* The dead letter itself was refused: nothing may be lost, so the lane stands before this record
- * until the topic takes it. */
+ * until the topic takes it, or the process ends. */
 static void block_on(ab_lane_t *lane, const ab_record_t *record, ab_poison_entry_t *entry,
                      ab_output_t output, const char *topic)
 {
+    const bool stop = lane->config->stop_on_failure;
     const ab_field_t fields[] = {AB_TEXT("source_topic", record->topic),
                                  AB_NUMBER("partition", record->partition),
                                  AB_NUMBER("offset", record->offset), AB_TEXT("topic", topic),
                                  AB_TEXT("error", rd_kafka_err2name(entry->error))};
     ab_lane_emit(
         lane, AB_LEVEL_ERROR, "dead_letter_refused",
-        "the topic refuses a dead letter or its quarantine record; the lane waits. Check the "
-        "topic's max.message.bytes (at least 16 KiB), cleanup.policy and timestamp settings",
+        stop ? "the topic refuses a dead letter or its quarantine record; the process ends "
+               "(errors.on_failure: stop). Check the topic's max.message.bytes (at least 16 KiB), "
+               "cleanup.policy and timestamp settings"
+             : "the topic refuses a dead letter or its quarantine record; the lane waits. Check "
+               "the topic's max.message.bytes (at least 16 KiB), cleanup.policy and timestamp "
+               "settings",
         fields, 5);
-    entry->rung[output] = output == AB_OUTPUT_QUARANTINE ? 1 : 0;
+    entry->rung[output] = (uint8_t)(ab_output_last_rung(output) - 1);
     lane->txn.broken = true;
     lane->backoff_ms = AB_BACKOFF_MAX_MS;
+    if (stop) {
+        ab_lane_end(lane, AB_FATE_EXIT, AB_EXIT_FATAL);
+    }
 }
 
 static bool is_blocked(ab_lane_t *lane, const ab_record_t *record, int source)
@@ -430,6 +473,8 @@ bool ab_lane_send(ab_lane_t *lane, rd_kafka_message_t *message, const ab_record_
                   ab_verdict_t *verdict, int source)
 {
     const char *refused_by = NULL;
+    lane->without_source = false;
+    lane->timestamp_zero = false;
     if (verdict->outcome == AB_OUTCOME_DROPPED) {
         return true;
     }

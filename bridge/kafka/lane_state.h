@@ -2,7 +2,8 @@
 #define BRIDGE_KAFKA_LANE_STATE_H
 
 /* What the files of the lane share: lane.c (life), lane_loop.c (records), lane_output.c
- * (producing), lane_commit.c (transactions), lane_assign.c (partitions). One thread uses all of it;
+ * (producing), lane_commit.c (transactions), lane_plain.c (at_least_once, which has none),
+ * lane_assign.c (partitions), lane_breaker.c (sources that stand still). One thread uses all of it;
  * only the ledger is read from outside. */
 
 #include <librdkafka/rdkafka.h>
@@ -42,6 +43,7 @@ typedef struct ab_sent {
     int64_t offset;
     uint32_t bytes;
     ab_output_t output;
+    uint64_t ticket; /* at_least_once: of its record, in its partition's frontier */
 } ab_sent_t;
 
 typedef struct ab_failure {
@@ -49,6 +51,8 @@ typedef struct ab_failure {
     rd_kafka_resp_err_t error;
 } ab_failure_t;
 
+/* The transaction in hand. In at_least_once, where there are none, what is on its way to the
+ * outputs since there was last nothing. */
 typedef struct ab_txn {
     bool open;
     bool broken;  /* a call on it failed: abort */
@@ -85,6 +89,7 @@ struct ab_lane {
     size_t topic_count;
     unsigned facts_version;
     int32_t largest_limit, smallest_limit; /* what the producer was made with */
+    bool plain;                            /* at_least_once: no transactions */
     bool compresses;                       /* a batch may come out smaller than its records */
 
     ab_parts_t parts;
@@ -94,6 +99,15 @@ struct ab_lane {
     ab_txn_t txn;
     ab_ledger_t in_hand; /* of the transaction */
     uint64_t run_max;    /* most records of a transaction of suspects */
+
+    rd_kafka_queue_t *commits; /* at_least_once: answers to offset commits */
+    bool commit_asked;         /* one is under way */
+    int64_t next_commit_ns;    /* when the next is due */
+    uint64_t ticket;           /* of the record that is being handed over */
+
+    ab_breaker_t *breakers; /* per source; they outlive the handles */
+    bool *held_back;        /* per source: its partitions are paused for its breaker */
+    size_t breakers_open;
 
     ab_sent_t *free_sent;
     struct ab_sent_block {
@@ -109,6 +123,8 @@ struct ab_lane {
     bool in_callback;        /* inside a rebalance callback: no polling of the consumer */
     bool record_in_hand;     /* delivered by the library, not decided yet */
     bool headers_unreadable; /* of the record in hand */
+    bool without_source;     /* the same: routed without the source header */
+    bool timestamp_zero;     /* the same: routed with "now" */
     bool committing;
     bool aborting;
     bool had_assignment;
@@ -154,8 +170,12 @@ void ab_lane_fatal(ab_lane_t *lane, rd_kafka_resp_err_t err, const char *text);
 void ab_lane_tick(ab_lane_t *lane, ab_phase_t phase);
 void ab_lane_show(
     ab_lane_t *lane); /* refreshes what is shown of the sources, at most once a second */
-void ab_lane_note_stamp(ab_lane_t *lane, const ab_record_t *record);
+void ab_lane_note_stamp(ab_lane_t *lane, int64_t timestamp_ms);
+/* What is in hand is durable: the ledger, the ages. And the transaction that made it so. */
+void ab_lane_count_records(ab_lane_t *lane);
 void ab_lane_count_commit(ab_lane_t *lane);
+void ab_lane_count_offsets(ab_lane_t *lane, bool committed);
+void ab_lane_count_trip(ab_lane_t *lane);
 void ab_lane_count_abort(ab_lane_t *lane);
 void ab_lane_count_rebalance(ab_lane_t *lane, ab_rebalance_t rebalance);
 
@@ -170,8 +190,11 @@ bool ab_lane_send(ab_lane_t *lane, rd_kafka_message_t *message, const ab_record_
                   ab_verdict_t *verdict, int source);
 void ab_lane_on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *message, void *opaque);
 void ab_lane_free_sent(ab_lane_t *lane);
+/* Remembers an output's failure for ab_lane_learn_refusals(). */
+void ab_lane_note_failure(ab_lane_t *lane, const ab_sent_t *sent, rd_kafka_resp_err_t error);
 
-/* lane_commit.c */
+/* lane_commit.c. In at_least_once: begin notes that there is something on its way; commit waits
+ * until it is written; abort only marks it, and ab_plain_serve() does the rest; pin commits. */
 bool ab_lane_begin(ab_lane_t *lane);
 bool ab_lane_commit(ab_lane_t *lane);
 void ab_lane_abort(ab_lane_t *lane);
@@ -179,6 +202,58 @@ void ab_lane_abort(ab_lane_t *lane);
 bool ab_lane_pin(ab_lane_t *lane, rd_kafka_topic_partition_list_t *offsets);
 void ab_lane_rewind(ab_lane_t *lane);
 void ab_lane_back_off(ab_lane_t *lane);
+/* Draws the conclusions from what the outputs refused or did not take. */
+void ab_lane_learn_refusals(ab_lane_t *lane);
+/* Nothing is in hand any more. */
+void ab_lane_close_transaction(ab_lane_t *lane);
+/* Waits until every record has its delivery report, within the patience of a stop. False when one
+ * failed. */
+bool ab_lane_flush(ab_lane_t *lane);
+/* The member id of the consumer now; "" when it is in no group. */
+void ab_lane_member(ab_lane_t *lane, char *ret_member, size_t room);
+/* Polls the consumer when that has not been for long, so that a wait does not cost the membership.
+ */
+void ab_lane_keep_membership(ab_lane_t *lane);
+/* Seeks each of these, again until all are done. False when that is not to be had: the lane is then
+ * built anew. */
+bool ab_lane_seek(ab_lane_t *lane, rd_kafka_topic_partition_list_t *list);
+/* Moves offsets up to the library's positions, which have passed the markers behind the last
+ * records. The caller vouches that all that was passed was decided. */
+void ab_lane_pass_markers(ab_lane_t *lane, rd_kafka_topic_partition_list_t *offsets);
+/* Suspects came through: more of them at once the next time. */
+void ab_lane_trust(ab_lane_t *lane);
+
+/* lane_plain.c: at_least_once */
+void ab_plain_on_delivery(ab_lane_t *lane, const ab_sent_t *sent, rd_kafka_resp_err_t err);
+/* The record is about to be handed over; afterwards, what it was. False: memory is short. */
+bool ab_plain_open(ab_lane_t *lane, ab_part_t *part, const ab_record_t *record);
+void ab_plain_settle(ab_lane_t *lane, ab_part_t *part, const ab_record_t *record,
+                     const ab_verdict_t *verdict);
+/* One output of the record in hand is on its way. */
+void ab_plain_expect(ab_lane_t *lane, const ab_sent_t *sent);
+/* True while a failure waits for the rest to be reported. */
+bool ab_plain_failing(const ab_lane_t *lane);
+/* Then: waits a little, and goes back to the frontier when nothing is on its way any more. */
+void ab_plain_serve(ab_lane_t *lane);
+/* After each turn: counts what became durable, commits offsets when that is due. */
+void ab_plain_turn(ab_lane_t *lane, bool idle);
+/* Waits until all is written; false when some of it was not. */
+bool ab_plain_drain(ab_lane_t *lane);
+/* Commits the frontier and waits for the answer, at most AB_CALL_MS. */
+bool ab_plain_commit_now(ab_lane_t *lane);
+/* The same for these offsets. */
+bool ab_plain_commit_list(ab_lane_t *lane, const rd_kafka_topic_partition_list_t *offsets);
+
+/* lane_breaker.c */
+/* Shows a record that was taken to its source's breaker. */
+void ab_lane_judge(ab_lane_t *lane, int source, ab_part_t *part, int64_t offset,
+                   ab_reason_t reason);
+/* True when the source's breaker lets no record through now. */
+bool ab_lane_is_held_back(const ab_lane_t *lane, int source);
+/* Pauses every partition of the source that is fetched. */
+void ab_lane_hold_back(ab_lane_t *lane, int source);
+/* Lets sources read whose next probe is due. */
+void ab_lane_probe(ab_lane_t *lane);
 
 /* lane_assign.c */
 void ab_lane_on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,

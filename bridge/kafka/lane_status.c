@@ -21,12 +21,9 @@ void ab_lane_tick(ab_lane_t *lane, ab_phase_t phase)
     atomic_store_explicit(&lane->inflight_shown, lane->inflight_bytes, memory_order_relaxed);
 }
 
-void ab_lane_note_stamp(ab_lane_t *lane, const ab_record_t *record)
+void ab_lane_note_stamp(ab_lane_t *lane, int64_t timestamp_ms)
 {
     ab_txn_t *txn = &lane->txn;
-    if (record->timestamp_type == AB_TIMESTAMP_NONE) {
-        return;
-    }
     if (txn->stamp_count == txn->stamp_room) {
         const size_t room = txn->stamp_room == 0 ? 1024 : txn->stamp_room * 2;
         int64_t *stamps = realloc(txn->stamps_ms, room * sizeof(*stamps));
@@ -36,18 +33,39 @@ void ab_lane_note_stamp(ab_lane_t *lane, const ab_record_t *record)
         txn->stamps_ms = stamps;
         txn->stamp_room = room;
     }
-    txn->stamps_ms[txn->stamp_count++] = record->timestamp_ms;
+    txn->stamps_ms[txn->stamp_count++] = timestamp_ms;
 }
 
 void ab_lane_count_commit(ab_lane_t *lane)
 {
-    const int64_t now_ms = wall_ms();
     const double seconds = (double)(ab_lane_now_ns() - lane->txn.begun_ns) / 1e9;
+    pthread_mutex_lock(&lane->counters_lock);
+    lane->durable.transactions[AB_TXN_COMMITTED]++;
+    ab_histogram_observe(&lane->durable.transaction_seconds, seconds);
+    pthread_mutex_unlock(&lane->counters_lock);
+    ab_lane_count_records(lane);
+}
+
+void ab_lane_count_offsets(ab_lane_t *lane, bool committed)
+{
+    pthread_mutex_lock(&lane->counters_lock);
+    lane->durable.offset_commits[committed ? AB_COMMIT_DONE : AB_COMMIT_FAILED]++;
+    pthread_mutex_unlock(&lane->counters_lock);
+}
+
+void ab_lane_count_trip(ab_lane_t *lane)
+{
+    pthread_mutex_lock(&lane->counters_lock);
+    lane->durable.breaker_trips++;
+    pthread_mutex_unlock(&lane->counters_lock);
+}
+
+void ab_lane_count_records(ab_lane_t *lane)
+{
+    const int64_t now_ms = wall_ms();
     pthread_mutex_lock(&lane->counters_lock);
     ab_counters_t *counters = &lane->durable;
     ab_ledger_add(&counters->ledger, &lane->in_hand);
-    counters->transactions[AB_TXN_COMMITTED]++;
-    ab_histogram_observe(&counters->transaction_seconds, seconds);
     for (size_t i = 0; i < lane->txn.stamp_count; i++) {
         ab_histogram_observe(&counters->record_age_seconds,
                              (double)(now_ms - lane->txn.stamps_ms[i]) / 1000.0);
@@ -62,7 +80,7 @@ void ab_lane_count_abort(ab_lane_t *lane)
 {
     const bool fenced = lane->fate > AB_FATE_RECONNECT;
     pthread_mutex_lock(&lane->counters_lock);
-    lane->durable.transactions[fenced ? AB_TXN_FENCED : AB_TXN_ABORTED]++;
+    lane->durable.transactions[fenced ? AB_TXN_FENCED : AB_TXN_ABORTED] += !lane->plain;
     for (size_t i = 0; i < lane->txn.failure_count; i++) {
         lane->durable.produce_failures[ab_error_cause(lane->txn.failures[i].error)]++;
     }
@@ -123,7 +141,10 @@ static void show_partition(ab_lane_t *lane, size_t source, int32_t partition,
     }
     shown->lag_records += (uint64_t)lag;
     double age = (double)(now_ns - part->moved_ns) / 1e9;
-    shown->stuck += (now_ns - part->moved_ns) / AB_NS_PER_MS > lane->config->stuck_after_ms;
+    /* An open breaker is shown for itself and leaves the process ready: a rollout must be able to
+     * bring the fix. */
+    shown->stuck += !lane->breakers[source].open &&
+                    (now_ns - part->moved_ns) / AB_NS_PER_MS > lane->config->stuck_after_ms;
     if (part->first_ms > 0 && (double)(wall_ms() - part->first_ms) / 1000.0 > age) {
         age = (double)(wall_ms() - part->first_ms) / 1000.0;
     }
@@ -141,6 +162,11 @@ void ab_lane_show(ab_lane_t *lane)
     lane->shown_ns = now_ns;
     for (size_t s = 0; s < lane->parts.source_count; s++) {
         ab_source_status_t shown = {0};
+        if (lane->breakers[s].open) {
+            shown.open_breakers = 1;
+            shown.tripped = lane->breakers[s].tripped;
+            shown.tripped_reason = lane->breakers[s].last_reason;
+        }
         for (int32_t p = 0; p < lane->parts.sources[s].count; p++) {
             if (lane->parts.sources[s].items[p].state != AB_PART_NONE) {
                 show_partition(lane, s, p, &shown);

@@ -13,6 +13,9 @@ int ab_parts_init(ab_parts_t *parts, const ab_config_t *config)
 void ab_parts_clear(ab_parts_t *parts)
 {
     for (size_t s = 0; parts->sources != NULL && s < parts->source_count; s++) {
+        for (int32_t p = 0; p < parts->sources[s].count; p++) {
+            ab_frontier_clear(&parts->sources[s].items[p].frontier);
+        }
         free(parts->sources[s].items);
     }
     free(parts->sources);
@@ -81,7 +84,8 @@ int ab_parts_set(ab_parts_t *parts, int source, int32_t partition, ab_part_state
     count_state(parts, part->state, -1);
     count_state(parts, state, 1);
     if (state == AB_PART_NONE || state == AB_PART_PENDING) {
-        *part = (ab_part_t){.state = state, .end = -1};
+        ab_frontier_clear(&part->frontier); /* late reports name tickets that it does not know */
+        *part = (ab_part_t){.state = state, .end = -1, .frontier = part->frontier};
     }
     part->state = state;
     return 0;
@@ -90,8 +94,8 @@ int ab_parts_set(ab_parts_t *parts, int source, int32_t partition, ab_part_state
 void ab_parts_reset(ab_parts_t *parts)
 {
     for (size_t s = 0; s < parts->source_count; s++) {
-        if (parts->sources[s].items != NULL) {
-            memset(parts->sources[s].items, 0, (size_t)parts->sources[s].count * sizeof(ab_part_t));
+        for (int32_t p = 0; p < parts->sources[s].count; p++) {
+            (void)ab_parts_set(parts, (int)s, p, AB_PART_NONE);
         }
     }
     parts->pending = 0;

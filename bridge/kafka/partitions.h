@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "bridge/config/config.h"
+#include "bridge/core/frontier.h"
 
 /** Most partitions of one topic the bridge takes. */
 #define AB_PARTITIONS_MAX 100000
@@ -28,7 +29,10 @@ typedef struct ab_part {
     int64_t committed;   /* the frontier: below it every outcome is durable */
     int64_t end;         /* where the log ended when it was last read to its end, -1: not yet */
     int64_t first_ms; /* timestamp of the first record since the last commit, 0: none or unknown */
-    int64_t moved_ns; /* when the frontier last moved, or there was nothing to move for */
+    bool paused;      /* by the lane, for its source's breaker */
+    int64_t judged;   /* records below it have been shown to the breaker */
+    ab_frontier_t frontier; /* at_least_once: what is written and not committed yet */
+    int64_t moved_ns;       /* when the frontier last moved, or there was nothing to move for */
 } ab_part_t;
 
 /** The partitions of every source of one lane. Used by that lane's thread alone. */

@@ -6,7 +6,9 @@
 
 unsigned ab_output_last_rung(ab_output_t output)
 {
-    return output == AB_OUTPUT_LETTER ? 1 : 2;
+    static const unsigned last[AB_OUTPUT_COUNT] = {
+        [AB_OUTPUT_ROUTE] = 2, [AB_OUTPUT_LETTER] = 1, [AB_OUTPUT_QUARANTINE] = 3};
+    return last[output];
 }
 
 void ab_poison_clear(ab_poison_t *poison)

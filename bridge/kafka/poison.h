@@ -10,7 +10,7 @@
 typedef enum ab_output {
     AB_OUTPUT_ROUTE,      /* rungs: with the source header, without it, refused */
     AB_OUTPUT_LETTER,     /* rungs: the letter, refused (blocks) */
-    AB_OUTPUT_QUARANTINE, /* rungs: the whole record, the pointer, refused (blocks) */
+    AB_OUTPUT_QUARANTINE, /* rungs: the whole record, its head, the pointer, refused (blocks) */
     AB_OUTPUT_COUNT
 } ab_output_t;
 

@@ -14,8 +14,8 @@ typedef struct ab_relay ab_relay_t;
 /** How a relay ended, as a sysexits code. */
 typedef enum ab_exit {
     AB_EXIT_OK = 0,
-    AB_EXIT_UNAVAILABLE = 69, /* an output topic is missing, or the brokers went away for good */
-    AB_EXIT_FATAL = 70,       /* a lane failed three times in a minute */
+    AB_EXIT_UNAVAILABLE = 69, /* a topic is missing; brokers that are away are waited for */
+    AB_EXIT_FATAL = 70,       /* a lane failed three times in a minute, or on_failure: stop */
     AB_EXIT_TEMPORARY = 75,   /* stopped before the transaction in hand was committed */
     AB_EXIT_FENCED = 76,      /* another process uses the same instance */
     AB_EXIT_NOT_ALLOWED = 77, /* an ACL or a login is missing */

@@ -239,6 +239,19 @@ class AuditOfDeadLetters(unittest.TestCase):
                        lambda r: r._replace(headers=r.headers[:-1] + (("__agent_bridge.copy", b"pointer"),))):
             self.assertIn("1 altered", (self.problems(original=change) or [""])[0])
 
+    def test_a_head_and_a_pointer_are_told_from_the_whole(self):
+        copies = {"head": lambda r: r._replace(value=r.value[:8192]),
+                  "pointer": lambda r: r._replace(value=b"", headers=r.headers[len(self.item.headers):])}
+        for wanted, change in copies.items():
+            def made(record, change=change, wanted=wanted):
+                record = change(record)
+                return record._replace(headers=record.headers[:-1] + (("__agent_bridge.copy", wanted.encode()),))
+            self.settings.copies = {self.item.offset: wanted}
+            self.assertEqual(self.problems(original=made), [], wanted)
+            self.assertIn("altered", self.problems()[0])
+            self.settings.copies = {}
+            self.assertIn("altered", self.problems(original=made)[0])
+
     def test_a_missing_copy(self):
         audit = Audit()
         audit.expect_verdict(self.item, self.verdict, self.settings)

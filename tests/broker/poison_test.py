@@ -43,13 +43,13 @@ class Poison(RelayCase):
         value = envelope(key, size=size, event_time_ms=EVENT_TIME_MS, name=f"n{number}-")
         return Input(layout.source, 0, key, value, headers, timestamp_ms or now)
 
-    def check(self, layout, inputs, rejected, pointers=(), **sections):
+    def check(self, layout, inputs, rejected, copies=None, **sections):
         """Relays inputs; those at the positions in rejected must be dead-lettered, all others routed."""
         self.broker.produce(inputs)
         bridge = self.bridge(layout, **sections).start()
         self.wait_done(layout, bridge)
         bridge.stop()
-        settings = layout.settings(pointers=frozenset(inputs[at].offset for at in pointers))
+        settings = layout.settings(copies={inputs[at].offset: copy for at, copy in (copies or {}).items()})
         audit = Audit()
         for number, item in enumerate(inputs):
             known = {"entity_key": item.key, "event_time_ms": EVENT_TIME_MS}
@@ -141,12 +141,13 @@ class Poison(RelayCase):
         self.assertEqual(size, len(item.value))
         return item
 
-    def test_what_does_not_fit_quarantine_either_is_a_pointer_there(self):
+    def test_what_does_not_fit_quarantine_either_is_a_head_or_a_pointer_there(self):
         layout = self.layout(1, {"max.message.bytes": LIMIT})
         self.broker.configure(layout.quarantine, **{"max.message.bytes": 20_000})
         inputs = [self.event(layout, n, headers=(("own", b"header"),)) for n in range(20)]
         inputs[10] = self.event(layout, 10, LIMIT + 10_000, headers=(("own", b"header"),))
-        self.check(layout, inputs, {10}, pointers=[10])
+        inputs[15] = self.event(layout, 15, LIMIT, headers=(("own", b"h" * 15_000),))
+        self.check(layout, inputs, {10, 15}, copies={10: "head", 15: "pointer"})
 
 
 if __name__ == "__main__":

@@ -39,6 +39,12 @@ static void look_again(void)
     nanosleep(&wait, NULL);
 }
 
+void rig_sleep_ms(unsigned ms)
+{
+    const struct timespec wait = {ms / 1000, (long)(ms % 1000) * 1000000};
+    nanosleep(&wait, NULL);
+}
+
 /* Two calls of the mock in a row: see ab_embedded_add_topic(). */
 static void let_mock_sleep(void)
 {

@@ -73,6 +73,9 @@ typedef struct rig {
  * 0, and a configuration. settings are further lines of it, "" for none. */
 rig_t *rig_open(const char *settings);
 
+/* A while, for what has no event to wait for. */
+void rig_sleep_ms(unsigned ms);
+
 /* Stops the relay, when one runs, and takes everything down. */
 void rig_close(rig_t *rig);
 

@@ -8,13 +8,14 @@ fault and expects it to be found.
 
 import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from oracle import HOPS_HEADER, SOURCE_HEADER, java_partition, sha256_hex, source_text
 
 PROBLEMS_SHOWN = 20
 DETAIL_MAX = 4096
 LETTER_KEY_MAX = 1024
+HEAD_BYTES = 8192
 COPY_HEADER = "__agent_bridge.copy"
 
 
@@ -120,25 +121,28 @@ class DeadLetter:
 @dataclass(slots=True)
 class Quarantine:
     """The original record whole, with the dead letter's headers behind its own; or, where that does not
-    fit, a pointer: the headers and the key alone."""
+    fit, its head: the same with the first 8 KiB of the value; or a pointer: the dead letter's headers and
+    the key alone."""
 
     item: object
     partition: int
     verdict: object
     group: str
-    whole: bool = True
+    copy: str = "whole"
 
     def differences(self, record):
         item = self.item
         message = record.header("__dlq.errors.message")
         headers = letter_headers(item, self.verdict.reason, self.group,
                                  (message or b"").decode("utf-8", "replace"))
-        key, value, copy = item.key, item.value, b"whole"
-        if self.whole:
-            headers = tuple(item.headers) + headers
+        key, value = item.key, item.value
+        if self.copy == "pointer":
+            key, value = key and key[:LETTER_KEY_MAX], b""
         else:
-            key, value, copy = key and key[:LETTER_KEY_MAX], b"", b"pointer"
-        headers += ((COPY_HEADER, copy),)
+            headers = tuple(item.headers) + headers
+        if self.copy == "head":
+            value = value[:HEAD_BYTES]
+        headers += ((COPY_HEADER, self.copy.encode()),)
         return (differ("partition", self.partition, record.partition) + differ("key", key, record.key)
                 + differ("value", value, record.value) + differ("headers", headers, record.headers)
                 + ([] if message else ["headers: __dlq.errors.message is empty"]))
@@ -201,13 +205,13 @@ class Audit:
 
     def _expect_letter(self, item, verdict, settings):
         errors, quarantine = settings.errors, settings.quarantine
-        whole = item.offset not in settings.pointers
+        copy = settings.copies.get(item.offset, "whole")
         partition = _letter_partition(verdict.entity_key[:LETTER_KEY_MAX] or None, item, settings.counts[errors])
         self.expect(errors, DeadLetter(item, partition, verdict, settings.group, settings.reference))
         if quarantine is not None:
-            key = item.key if whole else item.key and item.key[:LETTER_KEY_MAX]
+            key = item.key and item.key[:LETTER_KEY_MAX] if copy == "pointer" else item.key
             partition = _letter_partition(key, item, settings.counts[quarantine])
-            self.expect(quarantine, Quarantine(item, partition, verdict, settings.group, whole))
+            self.expect(quarantine, Quarantine(item, partition, verdict, settings.group, copy))
 
     def see(self, record):
         """Judges one record of an output topic."""
@@ -268,4 +272,4 @@ class Settings:
     quarantine: str | None
     counts: dict  # output topic -> partitions
     by_source: bool = False
-    pointers: frozenset = frozenset()  # offsets of records too large for quarantine; one source partition
+    copies: dict = field(default_factory=dict)  # offset: head or pointer, of what quarantine cannot hold whole

@@ -253,7 +253,7 @@ static void test_config_every_mistake_reported_at_once(void **state)
         "    routes:\n"
         "      approval: answer\n"
         "      tool_result: ~\n"
-        "delivery: {commit_interval: 5, guarantee: at_least_once}\n"
+        "delivery: {commit_interval: 5, guarantee: at_most_once}\n"
         "errors: off\n"
         "log: {level: '${T_UNSET}'}\n"
         "http: {listen: x}\n",
@@ -273,8 +273,8 @@ static void test_config_every_mistake_reported_at_once(void **state)
         "c:9:29: error: delivery.commit_interval: expected a duration, a whole number with ms, s, "
         "m "
         "or h, such as 100ms, found `5`\n"
-        "c:9:43: error: delivery.guarantee: `at_least_once` is not in this version: expected "
-        "exactly_once\n"
+        "c:9:43: error: delivery.guarantee: expected exactly_once or at_least_once, found "
+        "`at_most_once`\n"
         "c:10:9: error: errors: expected a mapping of keys, found a single value\n"
         "c:11:14: error: log.level: the environment variable T_UNSET is not set: set it, or write "
         "${T_UNSET:-default}\n"
@@ -312,12 +312,10 @@ static void test_config_later_keys_refused_as_such(void **state)
     (void)state;
     expect_findings(
         MINIMAL "state: {dir: /x}\nsnapshots: {}\n"
-                "errors: {on_failure: block, breaker: off}\n",
+                "errors: {on_failure: skip}\n",
         "c:6:1: error: state: not in this version (state topics): remove it\n"
         "c:7:1: error: snapshots: not in this version (answers to export requests): remove it\n"
-        "c:8:10: error: errors.on_failure: not in this version (another answer than waiting): "
-        "remove it\n"
-        "c:8:29: error: errors.breaker: not in this version (the circuit breaker): remove it\n");
+        "c:8:22: error: errors.on_failure: expected block or stop, found `skip`\n");
 }
 
 static void test_config_wrong_shapes_named(void **state)

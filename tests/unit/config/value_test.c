@@ -258,9 +258,26 @@ static void test_value_words_of_later_versions_refused_as_such(void **state)
     refuse_value("sources[].routes.export_request", "answer",
                  "`answer` is not in this version, which cannot answer yet: expected the topic for "
                  "these records, dead_letter or drop");
-    refuse_value("delivery.guarantee", "at_least_once",
-                 "`at_least_once` is not in this version: expected exactly_once");
     refuse_value("sources[].type", "intent", "`intent` is not in this version: expected envelope");
+}
+
+static void test_value_ratio_decimals_between_0_and_1(void **state)
+{
+    (void)state;
+    static const char expected[] =
+        "expected a number between 0 and 1 with up to three decimals, such as 0.5, found `%s`";
+    static const char *const wrong[] = {"0",    "1",      "0.0",    "1.0",  ".5",  "0.",
+                                        "0.5%", "0.500 ", "0.1234", "-0.5", "50%", "0.5.1",
+                                        "00.5", "0,5",    "5e-1",   ""};
+    assert_int_equal(read_value("errors.breaker.ratio", "0.5").number, 500);
+    assert_int_equal(read_value("errors.breaker.ratio", "0.001").number, 1);
+    assert_int_equal(read_value("errors.breaker.ratio", "0.999").number, 999);
+    assert_int_equal(read_value("errors.breaker.ratio", "0.07").number, 70);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        char *message = text_new(expected, wrong[i]);
+        refuse_value("errors.breaker.ratio", wrong[i], message);
+        free(message);
+    }
 }
 
 static void test_value_words_numbered_in_their_order(void **state)
@@ -453,6 +470,7 @@ int main(void)
         cmocka_unit_test(test_value_names_bounded_and_plain),
         cmocka_unit_test(test_value_routes_topic_or_word),
         cmocka_unit_test(test_value_words_of_later_versions_refused_as_such),
+        cmocka_unit_test(test_value_ratio_decimals_between_0_and_1),
         cmocka_unit_test(test_value_words_numbered_in_their_order),
         cmocka_unit_test(test_value_start_word_or_time),
         cmocka_unit_test(test_value_times_of_rfc3339_read),

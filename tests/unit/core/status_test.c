@@ -62,14 +62,28 @@ static void test_sources_add_counts_add_up_and_the_oldest_wins(void **state)
 {
     (void)state;
     ab_source_status_t sum = {0};
-    const ab_source_status_t a = {3, 1, 0, 0, 10, 2.5};
-    const ab_source_status_t b = {2, 0, 1, 1, 5, 1.5};
+    const ab_source_status_t a = {.assigned = 3,
+                                  .pending = 1,
+                                  .open_breakers = 1,
+                                  .tripped = {600, 500},
+                                  .tripped_reason = AB_REASON_TOMBSTONE,
+                                  .lag_records = 10,
+                                  .oldest_unfinished_seconds = 2.5};
+    const ab_source_status_t b = {.assigned = 2,
+                                  .stopped = 1,
+                                  .stuck = 1,
+                                  .lag_records = 5,
+                                  .oldest_unfinished_seconds = 1.5};
     ab_source_status_add(&sum, &a);
     ab_source_status_add(&sum, &b);
     assert_int_equal(sum.assigned, 5);
     assert_int_equal(sum.pending, 1);
     assert_int_equal(sum.stopped, 1);
     assert_int_equal(sum.stuck, 1);
+    assert_int_equal(sum.open_breakers, 1);
+    assert_int_equal(sum.tripped.read, 600);
+    assert_int_equal(sum.tripped.dead_lettered, 500);
+    assert_int_equal(sum.tripped_reason, AB_REASON_TOMBSTONE);
     assert_int_equal(sum.lag_records, 15);
     assert_true(sum.oldest_unfinished_seconds > 2.4 && sum.oldest_unfinished_seconds < 2.6);
 }

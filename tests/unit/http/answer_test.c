@@ -243,6 +243,9 @@ static void test_status_planted_numbers_each_in_its_place(void **state)
     assert_int_equal(number_at(json, "ledger.gap"), 1610);
     assert_int_equal(number_at(json, "transactions.fenced"), 1804);
     assert_int_equal(number_at(json, "rebalances.lost"), 2004);
+    assert_int_equal(number_at(json, "offset_commits.failed"), 1902);
+    assert_int_equal(number_at(json, "breaker_trips"), 1920);
+    assert_string_equal(json_string_value(at(json, "guarantee")), "at_least_once");
     assert_int_equal(number_at(json, "produce_failures.size"), 2200);
     assert_int_equal(number_at(json, "lane_restarts"), 2400);
     assert_string_equal(json_string_value(at(json, "libraries.librdkafka.running")), "2.8.0");
@@ -256,6 +259,11 @@ static void test_status_planted_numbers_each_in_its_place(void **state)
     assert_int_equal(number_at(topic, "pending_partitions"), 32);
     assert_int_equal(number_at(topic, "stopped_partitions"), 33);
     assert_int_equal(number_at(topic, "stuck_partitions"), 0);
+    assert_int_equal(number_at(topic, "breaker.open_lanes"), 1);
+    assert_int_equal(number_at(topic, "breaker.read"), 600);
+    assert_int_equal(number_at(topic, "breaker.dead_lettered"), 599);
+    assert_string_equal(json_string_value(at(topic, "breaker.last_reason")), "tombstone");
+    assert_int_equal(number_at(json_array_get(at(json, "sources"), 1), "breaker.open_lanes"), 0);
     assert_int_equal(number_at(topic, "lag_records"), 35);
     assert_int_equal(number_at(topic, "oldest_unfinished_ms"), 36500);
     json_decref(json);

@@ -69,6 +69,9 @@ static void test_metrics_planted_counters_each_under_its_own_name(void **state)
     expect_line(text, "agent_bridge_stale_records_total 1608");
     expect_line(text, "agent_bridge_gap_records_total 1610");
     expect_line(text, "agent_bridge_lane_restarts_total 2400");
+    expect_line(text, "agent_bridge_breaker_trips_total 1920");
+    expect_line(text, "agent_bridge_guarantee{guarantee=\"exactly_once\"} 0");
+    expect_line(text, "agent_bridge_guarantee{guarantee=\"at_least_once\"} 1");
     expect_line(text, "agent_bridge_inflight_bytes 2001");
     expect_line(text, "agent_bridge_last_dead_letter_timestamp_seconds 1700000001.5");
     expect_line(text, "process_start_time_seconds 1700000000.123");
@@ -94,6 +97,10 @@ static void test_metrics_closed_sets_every_value_with_its_own_number(void **stat
     for (int i = 0; i < AB_TXN_RESULT_COUNT; i++) {
         expect_line(text, "agent_bridge_transactions_total{result=\"%s\"} %d",
                     ab_txn_result_label((ab_txn_result_t)i), 1800 + 2 * i);
+    }
+    for (int i = 0; i < AB_COMMIT_RESULT_COUNT; i++) {
+        expect_line(text, "agent_bridge_offset_commits_total{result=\"%s\"} %d",
+                    ab_commit_result_label((ab_commit_result_t)i), 1900 + 2 * i);
     }
     for (int i = 0; i < AB_REBALANCE_COUNT; i++) {
         expect_line(text, "agent_bridge_rebalances_total{kind=\"%s\"} %d",
@@ -150,6 +157,7 @@ static void test_metrics_sources_labelled_by_topic_and_escaped(void **state)
     expect_line(text, "agent_bridge_pending_partitions{topic=\"in.one\"} 32");
     expect_line(text, "agent_bridge_stopped_partitions{topic=\"in.one\"} 33");
     expect_line(text, "agent_bridge_stuck_partitions{topic=\"in.one\"} 0");
+    expect_line(text, "agent_bridge_open_breakers{topic=\"in.one\"} 1");
     expect_line(text, "agent_bridge_lag_records{topic=\"in.one\"} 35");
     expect_line(text, "agent_bridge_oldest_unfinished_seconds{topic=\"in.one\"} 36.5");
     /* The quote and the backslash are escaped; the newline and the byte that is no UTF-8 are not

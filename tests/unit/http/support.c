@@ -23,6 +23,7 @@ const ab_http_facts_t planted_facts = {
     .config_file = "/etc/<i>\"\\\xff.yaml",
     .group = "the-group",
     .instance = "pod-0",
+    .guarantee = "at_least_once",
     .topics = topics,
     .topic_count = PLANTED_SOURCES,
     .started_ms = 1700000000123,
@@ -47,6 +48,10 @@ static void plant_counters(ab_counters_t *counters, uint64_t base)
     for (uint64_t i = 0; i < AB_TXN_RESULT_COUNT; i++) {
         counters->transactions[i] = base + 400 + i;
     }
+    for (uint64_t i = 0; i < AB_COMMIT_RESULT_COUNT; i++) {
+        counters->offset_commits[i] = base + 450 + i;
+    }
+    counters->breaker_trips = base + 460;
     for (uint64_t i = 0; i < AB_REBALANCE_COUNT; i++) {
         counters->rebalances[i] = base + 500 + i;
     }
@@ -77,6 +82,9 @@ void plant(planted_t *planted)
     planted->sources[0] = (ab_source_status_t){.assigned = 31,
                                                .pending = 32,
                                                .stopped = 33,
+                                               .open_breakers = 1,
+                                               .tripped = {600, 599},
+                                               .tripped_reason = AB_REASON_TOMBSTONE,
                                                .lag_records = 35,
                                                .oldest_unfinished_seconds = 36.5};
     planted->sources[1] = (ab_source_status_t){.assigned = 41, .lag_records = 45};

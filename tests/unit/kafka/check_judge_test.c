@@ -204,7 +204,7 @@ static void test_judge_bytes_of_dead_letters(void **state)
     EXPECT(bench, "error message_bytes in.errors: may need 16384");
     bench = bench_new();
     topic_of(bench, QUARANTINE)->values[AB_FACT_MAX_MESSAGE_BYTES] = LIMIT - 1;
-    EXPECT(bench, "warning message_bytes in.quarantine: kept as a pointer only");
+    EXPECT(bench, "warning message_bytes in.quarantine: not kept whole");
     bench = bench_new();
     topic_of(bench, QUARANTINE)->values[AB_FACT_MAX_MESSAGE_BYTES] = AB_CHECK_LETTER_BYTES - 1;
     EXPECT(bench, "error message_bytes in.quarantine: may need 16384");
