@@ -8,11 +8,13 @@ PRESETS := dev asan tsan
 # For `make differential`: the first seed and the number of inputs.
 SEED := 1
 COUNT := 100000
+# For `make chaos`, with SEED: how long.
+MINUTES := 30
 # For `make tour`: how long Kafka stays away, and what makes Docker and debian:trixie-slim where they lack.
 DOWN := 300
 BASE_IMAGE_SCRIPT := ../shared/tools/local-base-image.sh
 
-.PHONY: help setup demo test broker broker-stop differential tour format tidy clean
+.PHONY: help setup demo test broker broker-stop differential chaos tour format tidy clean
 .PHONY: need-build need-all
 
 help: ## what can be made
@@ -46,6 +48,11 @@ broker-stop: ## stop that Kafka
 differential: need-all ## compare COUNT mutated inputs from SEED with the reference runtime
 	@cmake --preset dev >/dev/null && cmake --build --preset dev --target agent-bridge
 	@AGENT_BRIDGE=build/dev/bridge/cli/agent-bridge $(PYTHON) scripts/differential.py $(SEED) $(COUNT)
+
+chaos: need-all ## kill, freeze and cut off bridges and brokers for MINUTES, from SEED, and check every record
+	@cmake --preset dev >/dev/null && cmake --build --preset dev --target agent-bridge aw_hostname_shim
+	@AGENT_BRIDGE=build/dev/bridge/cli/agent-bridge AW_HOSTNAME_SHIM=build/dev/tests/broker/libaw_hostname_shim.so \
+	    AW_BROKER_DIR=build/dev/broker $(PYTHON) tests/broker/chaos_test.py --minutes $(MINUTES) --seed $(SEED)
 
 tour: ## play a first half hour with docker-compose, check it, and write docs/tour.md (needs only Docker)
 	@deploy/tour/tour.py --down $(DOWN) --base-image-script $(BASE_IMAGE_SCRIPT) --page docs/tour.md
