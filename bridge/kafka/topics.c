@@ -192,14 +192,17 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Only the probe's thread looks at when it was told. */
-static void tell_gone(ab_topic_t *topic, const ab_sink_t *sink)
+static void tell_gone(ab_topics_t *topics, size_t index, const ab_sink_t *sink)
 {
+    ab_topic_t *topic = &topics->items[index];
     const int64_t now = now_ms();
-    if (topic->gone_told_ms != 0 && now - topic->gone_told_ms < GONE_EVERY_MS) {
+    pthread_mutex_lock(&topics->lock);
+    const bool told = topic->gone_told_ms != 0 && now - topic->gone_told_ms < GONE_EVERY_MS;
+    topic->gone_told_ms = told ? topic->gone_told_ms : now;
+    pthread_mutex_unlock(&topics->lock);
+    if (told) {
         return;
     }
-    topic->gone_told_ms = now;
     const ab_field_t fields[] = {AB_TEXT("topic", topic->name)};
     sink->emit(
         sink->opaque, AB_LEVEL_ERROR, "topic_gone",
@@ -217,7 +220,7 @@ ab_topic_problem_t ab_topics_look(ab_topics_t *topics, size_t index, rd_kafka_t 
     const ab_topic_problem_t problem =
         ab_topics_refresh_one(topics, index, probe, timeout_ms, text, sizeof(text));
     if (problem == AB_TOPIC_MISSING) {
-        tell_gone(&topics->items[index], sink);
+        tell_gone(topics, index, sink);
     }
     return problem;
 }
