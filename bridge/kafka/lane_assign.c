@@ -122,6 +122,23 @@ static const char *topic_of(const ab_lane_t *lane, int source)
     return lane->config->sources[source].policy.topic;
 }
 
+/* Who leads the topic, anew. For a topic of which nothing is fetched yet librdkafka (2.0.2) goes on
+ * asking the leaders it knew, also when those say that they are none, until its next look minutes
+ * later. */
+static void refresh_leaders(ab_lane_t *lane, const char *topic)
+{
+    const struct rd_kafka_metadata *metadata = NULL;
+    rd_kafka_topic_t *handle = rd_kafka_topic_new(lane->consumer, topic, NULL);
+    if (handle == NULL) {
+        return;
+    }
+    if (rd_kafka_metadata(lane->consumer, 0, handle, &metadata, LOOKUP_MS) ==
+        RD_KAFKA_RESP_ERR_NO_ERROR) {
+        rd_kafka_metadata_destroy(metadata);
+    }
+    rd_kafka_topic_destroy(handle);
+}
+
 /* Log positions for a list: offset holds -2 (log start), -1 (end) or a time in ms on the way in. */
 static bool look_up(ab_lane_t *lane, rd_kafka_topic_partition_list_t *list)
 {
@@ -138,6 +155,9 @@ static bool look_up(ab_lane_t *lane, rd_kafka_topic_partition_list_t *list)
         const ab_field_t fields[] = {AB_TEXT("error", rd_kafka_err2name(err))};
         ab_lane_emit(lane, AB_LEVEL_WARNING, "offsets_unknown",
                      "the offsets of a source cannot be read; trying again", fields, 1);
+    }
+    if (err != RD_KAFKA_RESP_ERR_NO_ERROR && !ab_error_is_denied(err)) {
+        refresh_leaders(lane, list->elems[0].topic);
     }
     return err == RD_KAFKA_RESP_ERR_NO_ERROR;
 }
