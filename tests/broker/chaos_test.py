@@ -382,8 +382,18 @@ class Chaos:
         if sequence.finish():
             self.figures.find(f"the numbers of the keys: {sequence.finish()}")
         self.try_faults(inputs, verdicts, sample)
-        self.output_records = audit.records
         return audit.kinds
+
+    def verify(self):
+        """The bridge's own verdict over the same topics."""
+        if subprocess.run([program(), "verify", "--help"], capture_output=True).returncode != 0:
+            self.tell("this build has no verify")
+            return
+        said = subprocess.run([program(), "verify", "-c", str(self.bridges[0].config_file)], capture_output=True,
+                              text=True, timeout=600)
+        print(said.stdout, end="", flush=True)
+        if said.returncode != 0:
+            self.figures.find(f"agent-bridge verify ended with {said.returncode}: {said.stderr[-2000:]}")
 
     def try_faults(self, inputs, verdicts, sample):
         """What has just called a run clean must find what is planted in a part of it."""
@@ -471,6 +481,7 @@ def run(arguments):
                     bridge.kill9()
             chaos.figures.count("records", len(inputs))
             kinds = chaos.check(inputs, verdicts)
+            chaos.verify()
             chaos.tell("all is checked")
         for name in NEEDED:
             if not chaos.figures.counts().get(name):

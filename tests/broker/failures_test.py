@@ -164,6 +164,26 @@ class Failures(RelayCase):
         later = self.write(layout, 600, first=400)
         self.after_it_was_made_again(layout, bridge, inputs, later)
 
+    def test_a_source_that_ends_below_the_committed_offset_stands_still(self):
+        layout = self.layout(PARTITIONS)
+        inputs, bridge = self.relayed(layout)
+        bridge.stop()
+        stood = self.broker.committed(layout.group, layout.source)
+        self.broker.set_committed(layout.group, layout.source, {0: stood[0] + 1000})
+        inputs += self.write(layout, 400, first=400)
+        bridge.start()
+        stopped = bridge.wait_event("partition_stopped")
+        self.assertEqual((0, "end below position"), (stopped["partition"], stopped["error"]))
+        ends = self.broker.ends(layout.source)
+        wait_until("the other partitions are done",
+                   lambda: self.broker.committed(layout.group, layout.source) == {**ends, 0: stood[0] + 1000})
+        bridge.stop()
+        self.broker.set_committed(layout.group, layout.source, {0: stood[0]})
+        bridge.start()
+        self.wait_done(layout, bridge)
+        bridge.stop()
+        self.assert_clean(self.audit(inputs, layout), layout.outputs)
+
     def test_an_output_that_is_gone_is_waited_for(self):
         layout = self.layout(PARTITIONS)
         inputs, bridge = self.relayed(layout)
