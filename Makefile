@@ -12,11 +12,14 @@ COUNT := 100000
 SECONDS_EACH := 60
 # For `make bench-relay`: words for bench/relay.py, such as --guarantee at_least_once.
 BENCH :=
+# For `make chaos`, with SEED: how long.
+MINUTES := 30
 # For `make tour`: how long Kafka stays away, and what makes Docker and debian:trixie-slim where they lack.
 DOWN := 300
 BASE_IMAGE_SCRIPT := ../shared/tools/local-base-image.sh
 
-.PHONY: help setup demo test bench-codec bench-relay fuzz coverage broker broker-stop differential tour format tidy clean
+.PHONY: help setup demo test bench-codec bench-relay fuzz coverage broker broker-stop differential chaos tour format tidy
+.PHONY: clean
 .PHONY: need-build need-all
 
 help: ## what can be made
@@ -67,6 +70,11 @@ coverage: need-all ## lines and branches of codec/ that its tests reach
 bench-relay: need-all ## measure a relay on a Kafka of its own, with poison and with a scraper (about 4 minutes)
 	@cmake --preset release >/dev/null && cmake --build --preset release --target agent-bridge
 	@$(PYTHON) bench/relay.py $(BENCH)
+
+chaos: need-all ## kill, freeze and cut off bridges and brokers for MINUTES, from SEED, and check every record
+	@cmake --preset dev >/dev/null && cmake --build --preset dev --target agent-bridge aw_hostname_shim
+	@AGENT_BRIDGE=build/dev/bridge/cli/agent-bridge AW_HOSTNAME_SHIM=build/dev/tests/broker/libaw_hostname_shim.so \
+	    AW_BROKER_DIR=build/dev/broker $(PYTHON) tests/broker/chaos_test.py --minutes $(MINUTES) --seed $(SEED)
 
 tour: ## play a first half hour with docker-compose, check it, and write docs/tour.md (needs only Docker)
 	@deploy/tour/tour.py --down $(DOWN) --base-image-script $(BASE_IMAGE_SCRIPT) --page docs/tour.md

@@ -14,7 +14,7 @@ image=${1:-agent-bridge}
 shift || true
 tests=("$@")
 [ $# -gt 0 ] || tests=(golden_test.py determinism_test.py poison_test.py start_test.py operation_test.py
-  crash_test.py cluster_test.py metrics_test.py soak_test.py secure_test.py)
+  crash_test.py failures_test.py cluster_test.py metrics_test.py soak_test.py secure_test.py chaos_test.py)
 for test in "${tests[@]}"; do
   if ! [ -f "tests/broker/$test" ]; then
     echo "test_image.sh: there is no tests/broker/$test" >&2

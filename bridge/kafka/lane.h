@@ -19,7 +19,7 @@ typedef struct ab_shared {
     const ab_sink_t *sink;
     ab_topics_t *topics;
     atomic_bool stop;           /* every lane ends at its next record boundary */
-    atomic_bool refresh_limits; /* a lane saw a refusal: read the topics' limits again */
+    atomic_bool refresh_topics; /* a lane saw a refusal: look at the topics again */
     ab_link_t link;             /* what keeps the clients from the brokers */
     atomic_int denied; /* the last error that said a right is missing; 0: looked into already */
     atomic_bool denied_early; /* it met a lane that has committed no record yet */

@@ -127,6 +127,23 @@ static const char *topic_of(const ab_lane_t *lane, int source)
     return lane->config->sources[source].policy.topic;
 }
 
+/* Who leads the topic, anew. For a topic of which nothing is fetched yet librdkafka (2.0.2) goes on
+ * asking the leaders it knew, also when those say that they are none, until its next look minutes
+ * later. */
+static void refresh_leaders(ab_lane_t *lane, const char *topic)
+{
+    const struct rd_kafka_metadata *metadata = NULL;
+    rd_kafka_topic_t *handle = rd_kafka_topic_new(lane->consumer, topic, NULL);
+    if (handle == NULL) {
+        return;
+    }
+    if (rd_kafka_metadata(lane->consumer, 0, handle, &metadata, LOOKUP_MS) ==
+        RD_KAFKA_RESP_ERR_NO_ERROR) {
+        rd_kafka_metadata_destroy(metadata);
+    }
+    rd_kafka_topic_destroy(handle);
+}
+
 /* Log positions for a list: offset holds -2 (log start), -1 (end) or a time in ms on the way in. */
 static bool look_up(ab_lane_t *lane, rd_kafka_topic_partition_list_t *list)
 {
@@ -143,6 +160,9 @@ static bool look_up(ab_lane_t *lane, rd_kafka_topic_partition_list_t *list)
         const ab_field_t fields[] = {AB_TEXT("error", rd_kafka_err2name(err))};
         ab_lane_emit(lane, AB_LEVEL_WARNING, "offsets_unknown",
                      "the offsets of a source cannot be read; trying again", fields, 1);
+    }
+    if (err != RD_KAFKA_RESP_ERR_NO_ERROR && !ab_error_is_denied(err)) {
+        refresh_leaders(lane, list->elems[0].topic);
     }
     return err == RD_KAFKA_RESP_ERR_NO_ERROR;
 }
@@ -308,11 +328,28 @@ static void settle_one(ab_lane_t *lane, round_t *round, int32_t partition)
     rd_kafka_topic_partition_list_add(round->begin, topic, partition)->offset = offset;
 }
 
+/* This process has read from the topic, and now nobody has committed anything for it: the brokers
+ * forget a topic's offsets with the topic. The same name is another topic now, and where to begin
+ * in it is not for the bridge to say (rule 14). */
+static void stop_all(ab_lane_t *lane, const round_t *round)
+{
+    for (int i = 0; i < round->low->cnt; i++) {
+        ab_lane_stop_partition(lane, round->source, round->low->elems[i].partition,
+                               "the group's offsets for the topic are gone: the topic was deleted "
+                               "and made again, or they were. The bridge never begins anew by "
+                               "itself: look at what the topic holds, then restart every bridge of "
+                               "the group to begin at `start`",
+                               "no committed offset");
+    }
+}
+
 static void begin_fetching(ab_lane_t *lane, const round_t *round)
 {
     if (round->begin->cnt == 0) {
         return;
     }
+    ab_topics_begin(lane->shared->topics,
+                    (size_t)ab_topics_find(lane->shared->topics, topic_of(lane, round->source)));
     rd_kafka_error_t *error = rd_kafka_incremental_assign(lane->consumer, round->begin);
     if (error != NULL) {
         const ab_field_t fields[] = {AB_TEXT("error", rd_kafka_error_string(error))};
@@ -350,14 +387,17 @@ static bool any_committed(const rd_kafka_topic_partition_list_t *list)
 static void run_round(ab_lane_t *lane, round_t *round)
 {
     const int index = ab_topics_find(lane->shared->topics, topic_of(lane, round->source));
-    int32_t count = ab_topics_get(lane->shared->topics, (size_t)index).partitions;
+    const ab_topic_t topic = ab_topics_get(lane->shared->topics, (size_t)index);
+    int32_t count = topic.partitions;
     if (count < lane->parts.sources[round->source].count) {
         count = lane->parts.sources[round->source].count;
     }
     if (!read_committed(lane, round, count)) {
         return;
     }
-    if (!any_committed(round->committed)) {
+    if (!any_committed(round->committed) && topic.begun) {
+        stop_all(lane, round);
+    } else if (!any_committed(round->committed)) {
         pin_start(lane, round);
     } else {
         if (!look_up(lane, round->low) || !look_up(lane, round->high)) {

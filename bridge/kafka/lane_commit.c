@@ -53,9 +53,10 @@ static void say_trouble(ab_lane_t *lane, txn_call_t call, const rd_kafka_error_t
     if (ab_error_is_denied(rd_kafka_error_code(error))) {
         ab_lane_denied(lane, rd_kafka_error_code(error));
     }
-    if (lane->txn.denied) {
+    if (lane->txn.denied || lane->txn.unknown_topic) {
         return; /* what fails after it fails because of it */
     }
+    lane->txn.unknown_topic = rd_kafka_error_code(error) == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
     if (action == AB_ACTION_RETRY) {
         if (ab_lane_may_say(lane)) {
             ab_lane_emit(lane, AB_LEVEL_WARNING, "transaction_waits",
@@ -133,6 +134,7 @@ bool ab_lane_begin(ab_lane_t *lane)
     txn->revoked = false;
     txn->suspect = false;
     txn->denied = false;
+    txn->unknown_topic = false;
     txn->records = 0;
     txn->bytes = 0;
     txn->failure_count = 0;
@@ -341,8 +343,9 @@ void ab_lane_learn_refusals(ab_lane_t *lane)
     if (refused > 0) {
         const uint64_t half = (txn->suspect || refused > txn->records ? txn->records : refused) / 2;
         lane->run_max = half > 0 ? half : 1;
-        atomic_store(&lane->shared->refresh_limits, true);
     }
+    /* Limits, partitions, or whether the topic is there at all may have changed. */
+    atomic_store(&lane->shared->refresh_topics, true);
     /* The transaction after a refused batch always fails once more (OUT_OF_ORDER_SEQUENCE_NUMBER):
      * that is the broker's way, and nothing to wait for. */
     if (trouble || (refused == 0 && !lane->after_refusal)) {

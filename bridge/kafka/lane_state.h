@@ -3,8 +3,8 @@
 
 /* What the files of the lane share: lane.c (life), lane_loop.c (records), lane_output.c
  * (producing), lane_commit.c (transactions), lane_plain.c (at_least_once, which has none),
- * lane_assign.c (partitions), lane_breaker.c (sources that stand still). One thread uses all of it;
- * only the ledger is read from outside. */
+ * lane_assign.c (partitions), lane_breaker.c (sources that stand still), lane_close.c (the
+ * consumer's end). One thread uses all of it; only the ledger is read from outside. */
 
 #include <librdkafka/rdkafka.h>
 #include <pthread.h>
@@ -55,10 +55,11 @@ typedef struct ab_failure {
  * outputs since there was last nothing. */
 typedef struct ab_txn {
     bool open;
-    bool broken;  /* a call on it failed: abort */
-    bool revoked; /* a partition of it went away while it was being committed */
-    bool suspect; /* holds only records that were in a refused batch */
-    bool denied;  /* a call on it was refused for want of a right */
+    bool broken;        /* a call on it failed: abort */
+    bool revoked;       /* a partition of it went away while it was being committed */
+    bool suspect;       /* holds only records that were in a refused batch */
+    bool denied;        /* a call on it was refused for want of a right */
+    bool unknown_topic; /* a call on it was refused because a topic is gone */
     char member[256];
     uint64_t records;
     uint64_t bytes;
@@ -135,7 +136,8 @@ struct ab_lane {
 
     ab_fate_t fate;
     int exit_code;
-    unsigned rivals; /* fencings by another process */
+    unsigned rivals;    /* fencings by another process */
+    unsigned abandoned; /* consumers that could not be destroyed */
     int64_t rival_ns;
     int64_t failed_ns[3]; /* the last rebuilds */
 
@@ -184,6 +186,11 @@ void ab_lane_loop(ab_lane_t *lane);
 /* Destroys what the consumer gave while no record can be taken: a record has lost its place and
  * comes again, an error is heard all the same. NULL is allowed. */
 void ab_lane_discard(ab_lane_t *lane, rd_kafka_message_t *message);
+
+/* lane_close.c: the end of a consumer. Before it is closed, waits for a first assignment where
+ * librdkafka needs one; afterwards destroys it in bounded time, or leaves it behind. */
+void ab_lane_settle_consumer(ab_lane_t *lane);
+void ab_lane_destroy_consumer(ab_lane_t *lane);
 
 /* lane_output.c */
 bool ab_lane_send(ab_lane_t *lane, rd_kafka_message_t *message, const ab_record_t *record,

@@ -362,10 +362,11 @@ static void start_lanes(ab_relay_t *relay)
 
 static void refresh_topics(ab_relay_t *relay)
 {
-    char text[256];
     for (size_t i = 0; i < ab_topics_count(relay->shared.topics) && !stopping(relay); i++) {
-        (void)ab_topics_refresh_one(relay->shared.topics, i, relay->probe, METADATA_MS, text,
-                                    sizeof(text));
+        if (ab_topics_look(relay->shared.topics, i, relay->probe, METADATA_MS,
+                           relay->shared.sink) == AB_TOPIC_UNREACHABLE) {
+            return;
+        }
     }
     (void)ab_topics_refresh_limits(relay->shared.topics, relay->probe, LIMITS_MS,
                                    relay->shared.sink);
@@ -375,10 +376,9 @@ static void refresh_topics(ab_relay_t *relay)
  * topic after the other is asked for, so that its partition count is fresh as well. */
 static void look_at_brokers(ab_relay_t *relay, size_t turn)
 {
-    char text[256];
     const size_t index = turn % ab_topics_count(relay->shared.topics);
-    const ab_topic_problem_t problem = ab_topics_refresh_one(
-        relay->shared.topics, index, relay->probe, METADATA_MS, text, sizeof(text));
+    const ab_topic_problem_t problem =
+        ab_topics_look(relay->shared.topics, index, relay->probe, METADATA_MS, relay->shared.sink);
     rd_kafka_poll(relay->probe, 0);
     if (problem == AB_TOPIC_UNREACHABLE) {
         (void)ab_link_tell(&relay->shared.link, relay->shared.sink);
@@ -403,9 +403,9 @@ static void watch(ab_relay_t *relay)
             }
         }
         const int64_t age = now_ms() - refreshed;
-        const bool asked = atomic_load(&relay->shared.refresh_limits);
+        const bool asked = atomic_load(&relay->shared.refresh_topics);
         if (age >= REFRESH_EVERY_MS || (asked && age >= REFRESH_GAP_MS)) {
-            atomic_store(&relay->shared.refresh_limits, false);
+            atomic_store(&relay->shared.refresh_topics, false);
             refresh_topics(relay);
             refreshed = now_ms();
         }

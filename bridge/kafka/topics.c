@@ -3,8 +3,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "bridge/kafka/errors.h"
+
+#define GONE_EVERY_MS 10000
 
 struct ab_topics {
     pthread_mutex_t lock;
@@ -180,6 +183,53 @@ ab_topic_problem_t ab_topics_refresh_one(ab_topics_t *topics, size_t index, rd_k
         learn(topics, &topics->items[index].partitions, partitions);
     }
     return problem;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void tell_gone(ab_topics_t *topics, size_t index, const ab_sink_t *sink)
+{
+    ab_topic_t *topic = &topics->items[index];
+    const int64_t now = now_ms();
+    pthread_mutex_lock(&topics->lock);
+    const bool told = topic->gone_told_ms != 0 && now - topic->gone_told_ms < GONE_EVERY_MS;
+    topic->gone_told_ms = told ? topic->gone_told_ms : now;
+    pthread_mutex_unlock(&topics->lock);
+    if (told) {
+        return;
+    }
+    const ab_field_t fields[] = {AB_TEXT("topic", topic->name)};
+    sink->emit(
+        sink->opaque, AB_LEVEL_ERROR, "topic_gone",
+        topic->output
+            ? "the topic was there and is gone; what goes to it waits until it is made again"
+            : "the topic was there and is gone; nothing is read from it, and when it is made "
+              "again it is read after a restart",
+        fields, 1);
+}
+
+ab_topic_problem_t ab_topics_look(ab_topics_t *topics, size_t index, rd_kafka_t *probe,
+                                  int timeout_ms, const ab_sink_t *sink)
+{
+    char text[256];
+    const ab_topic_problem_t problem =
+        ab_topics_refresh_one(topics, index, probe, timeout_ms, text, sizeof(text));
+    if (problem == AB_TOPIC_MISSING) {
+        tell_gone(topics, index, sink);
+    }
+    return problem;
+}
+
+void ab_topics_begin(ab_topics_t *topics, size_t index)
+{
+    pthread_mutex_lock(&topics->lock);
+    topics->items[index].begun = true;
+    pthread_mutex_unlock(&topics->lock);
 }
 
 static void assume_default(const char *topic, rd_kafka_resp_err_t err, const ab_sink_t *sink)

@@ -16,6 +16,8 @@ typedef struct ab_topic {
     bool output;
     int32_t partitions;        /* 0 until the brokers have told */
     int32_t max_message_bytes; /* outputs only */
+    bool begun;                /* sources only: a lane of this process has read from it */
+    int64_t gone_told_ms;      /* when it was last told that the topic is gone, 0: never */
 } ab_topic_t;
 
 /** Why a topic could not be learned. */
@@ -59,6 +61,14 @@ unsigned ab_topics_version(ab_topics_t *topics);
 /** Asks the brokers for one topic's partition count; never creates it. */
 ab_topic_problem_t ab_topics_refresh_one(ab_topics_t *topics, size_t index, rd_kafka_t *probe,
                                          int timeout_ms, char *ret_text, size_t room);
+
+/** As ab_topics_refresh_one(), for a topic that was there before: one that is gone is told, at most
+ * every ten seconds. */
+ab_topic_problem_t ab_topics_look(ab_topics_t *topics, size_t index, rd_kafka_t *probe,
+                                  int timeout_ms, const ab_sink_t *sink);
+
+/** Notes that a lane reads from a source, and so that the group has offsets for it. */
+void ab_topics_begin(ab_topics_t *topics, size_t index);
 
 /** Asks for max.message.bytes of every output, in one request. Where it is refused the default
  * stays. Returns false when the brokers did not answer in time. */

@@ -1,10 +1,16 @@
 #!/usr/bin/env python3
 """The checkers of the broker tests, tried themselves: each planted fault has to be found. No broker."""
 
+import contextlib
+import itertools
 import json
 import random
+import socket
 import sys
+import threading
 import unittest
+import unittest.mock
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +22,11 @@ from broker import Input, Record  # noqa: E402
 from mutate import Message, Mutator  # noqa: E402
 from oracle import (SOURCE_HEADER, VARIANTS, Oracle, Policy, Verdict, java_partition, murmur2,  # noqa: E402
                      sha256_hex, source_text)
+from proxy import Proxy  # noqa: E402
 from reference import Reference  # noqa: E402
+from traffic import HEADER, SequenceCheck, Traffic  # noqa: E402
+
+import chaos_test  # noqa: E402
 
 REFERENCE = Reference()
 FUZZ_INPUTS = 20_000
@@ -256,6 +266,120 @@ class AuditOfDeadLetters(unittest.TestCase):
         audit = Audit()
         audit.expect_verdict(self.item, self.verdict, self.settings)
         self.assertIn("2 missing", audit.finish()[0])
+
+
+class SequenceFinds(unittest.TestCase):
+    """Two keys of five numbers each, one fault at a time."""
+
+    def setUp(self):
+        self.records = [Record("out", 0, n, 0, b"k", b"", ((HEADER, b"%d:%d" % (n % 2, n // 2)),)) for n in range(10)]
+
+    def problems(self, records):
+        check = SequenceCheck({0: 5, 1: 5}, "errors")
+        for record in records:
+            check.see(record)
+        return check.finish()
+
+    def test_nothing_in_a_good_run_whatever_the_letters_say(self):
+        letters = [record._replace(topic="errors") for record in self.records]
+        self.assertEqual(self.problems(self.records + letters), {})
+
+    def test_each_fault(self):
+        first, second, third = self.records[0], self.records[2], self.records[4]
+        self.assertEqual(self.problems(self.records[1:]), {"missing": 1})
+        self.assertEqual(self.problems(self.records[:-1]), {"missing": 1})
+        self.assertEqual(self.problems(self.records + [first]), {"doubled": 1, "reordered": 1})
+        self.assertEqual(self.problems([second, first] + self.records[1:2] + self.records[3:]), {"reordered": 1})
+        for header in (b"0:5", b"2:0", b"0", b"", None, b"x:y"):
+            altered = self.records + [third._replace(headers=((HEADER, header),))]
+            self.assertEqual(self.problems(altered), {"altered": 1}, header)
+        self.assertEqual(self.problems(self.records + [third._replace(headers=())]), {"altered": 1})
+
+    def test_order_is_asked_within_a_partition_only(self):
+        moved = [self.records[2]._replace(partition=1)] + self.records[:2] + self.records[3:]
+        self.assertEqual(self.problems(moved), {})
+
+
+class TrafficIsMixed(unittest.TestCase):
+    def test_a_seed_gives_good_and_broken_records_and_the_same_again(self):
+        def make():
+            return [(item.partition, item.key, item.value, item.headers)
+                    for item in itertools.islice(Traffic("in", 4, 7).inputs(), 2000)]
+        with unittest.mock.patch("time.time", lambda: 1.7e9):
+            first, second = make(), make()
+        self.assertEqual(first, second)
+        oracle = Oracle(REFERENCE, Policy({v: f"to.{v}" for v in VARIANTS}))
+        outcomes = Counter(oracle.judge(key, value, headers, 5).outcome for _, key, value, headers in first)
+        self.assertGreater(outcomes["routed"], 1500)
+        self.assertGreater(outcomes["dead_lettered"], 100)
+        self.assertEqual({"routed", "dead_lettered"}, set(outcomes))
+
+
+class ProxyObeys(unittest.TestCase):
+    """One server that sends back what it gets, behind one door."""
+
+    def setUp(self):
+        server = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(server.close)
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        threading.Thread(target=self.serve, args=(server,), daemon=True).start()
+        self.proxy = Proxy([{"from": self.port, "to": server.getsockname()[1]}])
+        self.proxy.__enter__()
+        self.addCleanup(self.proxy.__exit__)
+
+    @staticmethod
+    def serve(server):
+        def echo(client):
+            with client, contextlib.suppress(OSError):
+                while data := client.recv(4096):
+                    client.sendall(data)
+        with contextlib.suppress(OSError):
+            while True:
+                threading.Thread(target=echo, args=(server.accept()[0],), daemon=True).start()
+
+    def connect(self):
+        client = socket.create_connection(("127.0.0.1", self.port), timeout=20)
+        self.addCleanup(client.close)
+        return client
+
+    def says(self, client, text):
+        client.sendall(text)
+        return client.recv(4096)
+
+    def test_open_cut_hold_and_open_again(self):
+        client = self.connect()
+        self.assertEqual(self.says(client, b"one"), b"one")
+        self.proxy.command("cut", 1)
+        with contextlib.suppress(ConnectionError):
+            self.assertEqual(client.recv(10), b"")
+        with contextlib.suppress(ConnectionError):
+            self.assertEqual(self.says(self.connect(), b"nobody"), b"")
+        self.proxy.command("open", 1)
+        client = self.connect()
+        self.assertEqual(self.says(client, b"two"), b"two")
+        self.proxy.command("hold", 1)
+        client.sendall(b"three")
+        client.settimeout(0.3)
+        with self.assertRaises(TimeoutError):
+            client.recv(10)
+        client.settimeout(20)
+        self.proxy.command("open", 1)
+        self.assertEqual(client.recv(10), b"three")
+
+
+class ChaosFinds(unittest.TestCase):
+    """The faults that a run plants in what it has read, and its last line."""
+
+    def test_every_planted_fault_is_one(self):
+        records = [output(Input("in", 0, b"k", b"v%d" % n, (), 1, n), "out", n, b"k", (), value=b"v%d" % n)
+                   for n in range(20)]
+        for kind, plant in chaos_test.FAULTS.items():
+            self.assertNotEqual(records, plant(random.Random(5), list(records)), kind)
+
+    def test_the_last_line_names_every_kind(self):
+        kinds = Counter(missing=1, doubled=2, altered=3, unexpected=4, reordered=5)
+        self.assertEqual("9 records, 1 missing, 2 duplicate, 7 altered, 5 reordered", chaos_test.last_line(9, kinds))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from broker import SCRIPT, Broker, Load, state_folder  # noqa: E402
+from broker import SCRIPT, Broker, Load, state_folder, wait_until  # noqa: E402
 from relay_case import RelayCase, numbered_inputs  # noqa: E402
 
 PARTITIONS = 6
@@ -49,15 +49,24 @@ class Cluster(RelayCase):
         bridge.stop()
         self.assert_clean(self.audit(inputs, layout), layout.outputs)
 
-    def test_brokers_die_and_come_back_in_turn(self):
+    def test_coordinators_die_and_come_back_and_leaders_move(self):
         def disturb(layout, bridge):
-            for node in (1, 3):
+            for role, find in (("group", lambda: self.broker.coordinator("__consumer_offsets", layout.group)),
+                               ("transactions", lambda: self.broker.coordinator(
+                                   "__transaction_state", f"{layout.group}.{bridge.name}.0"))):
+                node = find()
                 self.broker.script("kill9", node)
                 # Two of three are enough.
                 self.wait_progress(layout, self.progress(layout) + 2 * PER_SECOND, bridge)
-                self.tell(f"node {node} is dead and the others go on")
+                self.tell(f"node {node}, coordinator of the {role}, is dead and the others go on")
+                self.assertNotEqual(node, find())
                 self.broker.script("restart", node)
                 self.tell(f"node {node} is back")
+            # Those that came back take their leaderships over again, and nobody dies for it.
+            before = self.broker.leaders()
+            wait_until("every leader is the preferred one", self.broker.elect_preferred, every_s=1)
+            self.assertNotEqual(before, self.broker.leaders())
+            self.tell("leaders and coordinators have moved")
         self.relay(disturb)
 
     def test_all_brokers_are_gone_for_a_while(self):

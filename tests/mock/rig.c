@@ -417,16 +417,21 @@ size_t rig_left_at(rig_t *rig, int32_t broker, int16_t request)
     return count;
 }
 
-void rig_await_used(rig_t *rig, int32_t broker, int16_t request)
+void rig_await_left(rig_t *rig, int32_t broker, int16_t request, size_t left)
 {
     const int64_t deadline = now_ms() + PATIENCE_MS;
-    while (rig_left_at(rig, broker, request) > 0) {
+    while (rig_left_at(rig, broker, request) > left) {
         if (now_ms() > deadline) {
             fail_msg("%zu errors of request %d never met one", rig_left_at(rig, broker, request),
                      request);
         }
         look_again();
     }
+}
+
+void rig_await_used(rig_t *rig, int32_t broker, int16_t request)
+{
+    rig_await_left(rig, broker, request, 0);
 }
 
 void rig_check_faults(const rig_fault_t *faults, size_t count)

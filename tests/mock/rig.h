@@ -39,6 +39,7 @@
 #define RIG_METADATA          3
 #define RIG_OFFSET_FETCH      9
 #define RIG_HEARTBEAT         12
+#define RIG_SYNC_GROUP        14
 #define RIG_INIT_PRODUCER_ID  22
 #define RIG_ADD_PARTITIONS    24
 #define RIG_ADD_OFFSETS       25
@@ -118,8 +119,10 @@ void rig_assert_text(aw_span_t value, const char *wanted);
 /* The next count requests of this kind that come to a broker are answered with err. */
 void rig_fail_at(rig_t *rig, int32_t broker, int16_t request, rd_kafka_resp_err_t err,
                  size_t count);
-/* How many errors given to a broker have not been used up; and waits until none is left. */
+/* How many errors given to a broker have not been used up; and waits until so many, or none, are
+ * left. */
 size_t rig_left_at(rig_t *rig, int32_t broker, int16_t request);
+void rig_await_left(rig_t *rig, int32_t broker, int16_t request, size_t left);
 void rig_await_used(rig_t *rig, int32_t broker, int16_t request);
 
 /* An error of the brokers, and how many requests of its kind in a row meet it. */

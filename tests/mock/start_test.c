@@ -68,9 +68,32 @@ static void test_start_coordinators_that_hesitate_are_asked_again(void **state)
     rig_close(rig);
 }
 
+/* The leader that the consumer learned of is none any more when the lane asks it where to begin. */
+static void test_start_leader_that_moved_before_the_first_record_is_found(void **state)
+{
+    (void)state;
+    rig_t *rig = rig_open("");
+    rig_write(rig, 20);
+    for (int i = 0; i < 2000; i++) {
+        rd_kafka_mock_push_request_errors(rig->mock, RIG_OFFSET_FETCH, 1,
+                                          RD_KAFKA_RESP_ERR_INVALID_GROUP_ID);
+    }
+    rig_start(rig);
+    rig_await(rig, "committed_unknown", 1);
+    for (int32_t p = 0; p < RIG_SOURCE_PARTITIONS; p++) {
+        assert_int_equal(rd_kafka_mock_partition_set_leader(rig->mock, "in", p, RIG_OUTPUT_BROKER),
+                         RD_KAFKA_RESP_ERR_NO_ERROR);
+    }
+    rd_kafka_mock_clear_request_errors(rig->mock, RIG_OFFSET_FETCH);
+    rig_await_all(rig);
+    rig_stop(rig, AB_EXIT_OK);
+    rig_close(rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_start_leader_that_moved_before_the_first_record_is_found),
         cmocka_unit_test(test_start_missing_topic_ends_with_69_and_names_it),
         cmocka_unit_test(test_start_missing_topic_is_waited_for_and_then_works),
         cmocka_unit_test(test_start_denied_topic_ends_with_77),

@@ -21,8 +21,24 @@ static void test_stop_before_the_first_assignment_ends_with_0(void **state)
 {
     (void)state;
     rig_t *rig = rig_open("");
+    rig_write(rig, 10);
     rig_start(rig);
     rig_await(rig, "lane_started", 1);
+    rig_stop(rig, AB_EXIT_OK);
+    assert_int_equal(rig_size(rig, "ev"), 0);
+    rig_close(rig);
+}
+
+/* The group has answered, and nothing is assigned yet: an old librdkafka aborts the process when
+ * such a consumer is destroyed. */
+static void test_stop_between_joining_and_assignment_ends_with_0(void **state)
+{
+    (void)state;
+    rig_t *rig = rig_open("");
+    rig_fail_at(rig, RIG_COORDINATOR, RIG_SYNC_GROUP, RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS,
+                1000);
+    rig_start(rig);
+    rig_await_left(rig, RIG_COORDINATOR, RIG_SYNC_GROUP, 999);
     rig_stop(rig, AB_EXIT_OK);
     assert_int_equal(rig_count(rig, "partitions_assigned"), 0);
     rig_close(rig);
@@ -62,6 +78,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stop_idle_lane_ends_with_0_and_opened_no_transaction),
         cmocka_unit_test(test_stop_before_the_first_assignment_ends_with_0),
+        cmocka_unit_test(test_stop_between_joining_and_assignment_ends_with_0),
         cmocka_unit_test(test_stop_right_after_start_ends_with_0),
         cmocka_unit_test(test_stop_under_load_commits_what_it_took_and_the_next_goes_on),
     };

@@ -187,7 +187,7 @@ class Audit:
         self._wanted = {}  # (output topic, source text) -> Routed, DeadLetter or Quarantine
         self._seen = set()
         self._last = {}  # (output topic, partition, source topic, partition, key) -> source offset
-        self._kinds = Counter()
+        self.kinds = Counter()
         self._problems = []
         self.records = 0
 
@@ -248,12 +248,12 @@ class Audit:
                 self._report("missing", f"{place[0]} has nothing from {place[1]!r}")
         if not self._wanted:
             self._report("void", "nothing was expected, so that nothing could be wrong")
-        if not self._kinds:
+        if not self.kinds:
             return []
-        return [", ".join(f"{count} {kind}" for kind, count in sorted(self._kinds.items()))] + self._problems
+        return [", ".join(f"{count} {kind}" for kind, count in sorted(self.kinds.items()))] + self._problems
 
     def _report(self, kind, text):
-        self._kinds[kind] += 1
+        self.kinds[kind] += 1
         if len(self._problems) < PROBLEMS_SHOWN:
             self._problems.append(f"{kind}: {text}")
 

@@ -6,12 +6,16 @@ import os
 import signal
 import subprocess
 from contextlib import contextmanager
+from pathlib import Path
 
 from broker import Waiting, wait_until
 
 PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None, use_errno=True)
 LOG_LINES_SHOWN = 25
+PTRACE_ATTACH, PTRACE_DETACH, WAIT_ALL = 16, 17, 0x40000000
+LIBC.ptrace.argtypes = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p)
+LIBC.ptrace.restype = ctypes.c_long
 
 
 def config(broker, group, sources, **sections):
@@ -52,6 +56,11 @@ def hostname_shim():
 def _die_with_parent():
     """In the child: a test that is killed leaves no bridge behind."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _trace(request, thread):
+    if LIBC.ptrace(request, thread, None, None) != 0:
+        raise OSError(ctypes.get_errno(), f"ptrace {request} of thread {thread}")
 
 
 class Bridge:
@@ -121,6 +130,21 @@ class Bridge:
             yield self
         finally:
             self.signal(signal.SIGCONT)
+
+    @contextmanager
+    def lanes_frozen(self):
+        """Stops the program's own threads and leaves librdkafka's alone, whose heartbeats go on: what a lane
+        that hangs looks like from outside."""
+        held = [int(task.name) for task in Path(f"/proc/{self.process.pid}/task").iterdir()
+                if not (task / "comm").read_text().startswith("rdk:")]
+        try:
+            for thread in held:
+                _trace(PTRACE_ATTACH, thread)
+                os.waitpid(thread, WAIT_ALL)
+            yield self
+        finally:
+            for thread in held:
+                _trace(PTRACE_DETACH, thread)
 
     # ---- log -----------------------------------------------------------------------------------------
 

@@ -8,17 +8,19 @@ The broker is the one that $AW_BROKER_DIR/state.json names (ctest's fixture), or
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
 import uuid
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from confluent_kafka import (Consumer, ConsumerGroupTopicPartitions, KafkaError, KafkaException, Producer,
+from confluent_kafka import (Consumer, ConsumerGroupTopicPartitions, ElectionType, KafkaError, KafkaException, Producer,
                              TopicPartition)
 from confluent_kafka.admin import (AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewPartitions,
                                    NewTopic, ResourceType)
@@ -101,6 +103,14 @@ def state_folder():
     return Path(os.environ.get("AW_BROKER_DIR") or ROOT / "build" / "kafka" / "run")
 
 
+def _ended(process):
+    """True when nothing but a zombie, or not even that, is left of it."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
+
+
 class Broker:
     """A running Kafka, its administration, and reading and writing of whole topics."""
 
@@ -119,6 +129,63 @@ class Broker:
         verb, *rest = [str(word) for word in words]
         subprocess.run([sys.executable, str(SCRIPT), verb, "--dir", str(self.folder), *rest], check=True,
                        stdout=subprocess.DEVNULL)
+
+    @contextmanager
+    def frozen(self, *numbers):
+        """SIGSTOP for these nodes, and SIGCONT at the end of the block."""
+        processes = [self.node(number)["pid"] for number in numbers]
+        try:
+            for process in processes:
+                os.kill(process, signal.SIGSTOP)
+            yield
+        finally:
+            for process in processes:
+                os.kill(process, signal.SIGCONT)
+
+    @contextmanager
+    def stopped(self, number):
+        """The node ends in good order; its data can be looked at in the block, and it starts again afterwards."""
+        process = self.node(number)["pid"]
+        os.kill(process, signal.SIGTERM)
+        wait_until(f"node {number} has ended", lambda: _ended(process))
+        try:
+            yield Path(self.node(number)["dir"]) / "data"
+        finally:
+            self.script("restart", number)
+
+    def node(self, number):
+        """The process and address of one node as they are now; both change with a restart."""
+        nodes = json.loads((self.folder / "state.json").read_text())["nodes"]
+        return next(node for node in nodes if node["id"] == number)
+
+    # ---- who leads ---------------------------------------------------------------------------------
+
+    def leaders(self):
+        """(topic, partition) -> the node that leads it, the coordinators' own topics included."""
+        return {(topic, number): partition.leader for topic, found in self._all_topics().items()
+                for number, partition in found.partitions.items()}
+
+    def _all_topics(self):
+        return until_answered(lambda: self.admin.list_topics(timeout=10)).topics
+
+    def coordinator(self, topic, name):
+        """The node that coordinates a group (__consumer_offsets) or a transactional id (__transaction_state):
+        the leader of the partition that Java's hash of the name falls on; waits until there is one."""
+        hashed = 0
+        for letter in name:
+            hashed = hashed * 31 + ord(letter) & 0xFFFFFFFF
+        hashed = abs(hashed - (hashed >> 31 << 32))
+        number = hashed % self.partitions(topic)
+        return wait_until(f"{topic} {number} has a leader", lambda: max(self.leaders()[topic, number], 0))
+
+    def elect_preferred(self):
+        """Gives every partition to its first replica; True when all have theirs."""
+        try:
+            self.admin.elect_leaders(ElectionType.PREFERRED, None).result(30)
+        except KafkaException:
+            return False
+        return all(partition.leader == partition.replicas[0] for found in self._all_topics().values()
+                   for partition in found.partitions.values())
 
     # ---- topics --------------------------------------------------------------------------------------
 
