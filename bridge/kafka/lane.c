@@ -113,7 +113,7 @@ static void on_fenced(ab_lane_t *lane, const ab_field_t *fields)
 void ab_lane_denied(ab_lane_t *lane, rd_kafka_resp_err_t err)
 {
     lane->txn.denied = true;
-    if (!lane->has_worked) {
+    if (!atomic_load(&lane->shared->has_worked)) {
         atomic_store(&lane->shared->denied_early, true);
     }
     atomic_store(&lane->shared->denied, (int)err);

@@ -22,7 +22,8 @@ typedef struct ab_shared {
     atomic_bool refresh_topics; /* a lane saw a refusal: look at the topics again */
     ab_link_t link;             /* what keeps the clients from the brokers */
     atomic_int denied; /* the last error that said a right is missing; 0: looked into already */
-    atomic_bool denied_early; /* it met a lane that has committed no record yet */
+    atomic_bool has_worked;   /* a lane has committed records: the rights that takes were there */
+    atomic_bool denied_early; /* the error came before that */
 } ab_shared_t;
 
 /** Makes lane number index. NULL when memory is short. */

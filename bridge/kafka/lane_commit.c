@@ -243,7 +243,7 @@ void ab_lane_trust(ab_lane_t *lane)
 static void settle(ab_lane_t *lane, const rd_kafka_topic_partition_list_t *offsets)
 {
     ab_lane_count_commit(lane);
-    lane->has_worked = true;
+    atomic_store(&lane->shared->has_worked, true);
     for (int i = 0; i < offsets->cnt; i++) {
         const int source = ab_parts_source(&lane->parts, offsets->elems[i].topic);
         ab_part_t *part = ab_parts_get(&lane->parts, source, offsets->elems[i].partition);

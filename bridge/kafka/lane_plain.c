@@ -177,7 +177,7 @@ static bool note_answer(ab_lane_t *lane, rd_kafka_event_t *event)
         return false;
     }
     ab_lane_count_offsets(lane, true);
-    lane->has_worked = true;
+    atomic_store(&lane->shared->has_worked, true);
     return true;
 }
 

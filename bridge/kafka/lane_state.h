@@ -129,7 +129,6 @@ struct ab_lane {
     bool committing;
     bool aborting;
     bool had_assignment;
-    bool has_worked; /* has committed records: the rights that takes were there */
     int64_t last_record_ns, last_commit_ns, last_poll_ns, next_resolve_ns, backoff_until_ns;
     unsigned backoff_ms;
     int64_t said_ns; /* when lasting trouble was last said */

@@ -193,8 +193,8 @@ static size_t tell_missing_rights(ab_relay_t *relay, const char *resource_type, 
     return out.missing;
 }
 
-/* A lane met a call that was refused. Said once for all lanes; before the lane has committed a
- * record it is the end, so that a rollout shows it, later it is waited out. */
+/* A lane met a call that was refused. Said once for all lanes; before any lane has committed
+ * a record it is the end, so that a rollout shows it, later it is waited out. */
 static void look_into_denial(ab_relay_t *relay, rd_kafka_resp_err_t err)
 {
     char prefix[AB_CONFIG_TOPIC_MAX + 2];
