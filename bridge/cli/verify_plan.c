@@ -50,7 +50,9 @@ int ab_verify_plan(const ab_config_t *config, ab_audit_t *ret_audit)
     ret_audit->outputs =
         calloc(config->source_count * (AB_SLOT_COUNT + 2), sizeof(*ret_audit->outputs));
     ret_audit->arena = aw_arena_new(ARENA_BYTES);
-    if (sources == NULL || ret_audit->outputs == NULL || ret_audit->arena == NULL) {
+    ret_audit->scratch = aw_arena_new((size_t)config->decode_bytes);
+    if (sources == NULL || ret_audit->outputs == NULL || ret_audit->arena == NULL ||
+        ret_audit->scratch == NULL) {
         return -1;
     }
     for (size_t i = 0; i < config->source_count; i++) {
@@ -81,5 +83,6 @@ void ab_verify_plan_clear(ab_audit_t *audit)
     free(audit->outputs);
     free((void *)(uintptr_t)audit->sources);
     aw_arena_free(audit->arena);
+    aw_arena_free(audit->scratch);
     *audit = (ab_audit_t){0};
 }

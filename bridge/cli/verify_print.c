@@ -133,8 +133,8 @@ void ab_verify_print(const ab_verify_t *verify, const char *fingerprint, FILE *o
     const ab_verify_report_t *report = &verify->report;
     const ab_audit_counts_t *total = &report->total;
     (void)fprintf(out,
-                  "config %s, sha256 %s (of group, sources, guarantee, source header, errors and "
-                  "snapshots; nothing under kafka, consumer and producer)\n",
+                  "config %s, sha256 %s (of group, sources, guarantee, source header, limits, "
+                  "errors and snapshots; nothing under kafka, consumer and producer)\n",
                   verify->config->file, fingerprint);
     for (size_t i = 0; i < report->part_count; i++) {
         print_part(verify, &report->parts[i], out);

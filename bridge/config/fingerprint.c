@@ -8,7 +8,7 @@
 /* Beginnings of the paths that decide what becomes of a record. Nothing under kafka, consumer and
  * producer, where secrets are, and nothing that differs from one machine to the next. */
 static const char *const covered[] = {
-    "group",      "sources[].",          "delivery.guarantee", "delivery.source_header",
+    "group",      "sources[].",          "delivery.guarantee", "limits.", "delivery.source_header",
     "snapshots.", "state.snapshots_from"};
 /* Among them, what says where and how fast, not what. */
 static const char *const left_out[] = {"sources[].start", "snapshots.max_wait"};

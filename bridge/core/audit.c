@@ -445,7 +445,14 @@ int ab_audit_judge(ab_audit_t *audit, size_t source, const ab_full_record_t *rec
                          .count = count,
                          .route = -1};
     audit->counts.records++;
-    ab_verdict_of(&record->record, audit->sources[source].policy, &hearing.verdict);
+    if (audit->scratch != NULL) {
+        aw_arena_reset(audit->scratch);
+    }
+    int status = ab_verdict_of(&record->record, audit->sources[source].policy, audit->scratch,
+                               &hearing.verdict);
+    if (status != AW_OK) {
+        return status;
+    }
     if (record->headers_unreadable && hearing.verdict.outcome == AB_OUTCOME_ROUTED) {
         ab_verdict_reject(&hearing.verdict, AB_TEXT_HEADERS_UNREADABLE);
     }
@@ -455,7 +462,7 @@ int ab_audit_judge(ab_audit_t *audit, size_t source, const ab_full_record_t *rec
     for (size_t i = 0; i < count; i++) {
         hearing.found[role_of(&hearing, &seen[i])]++;
     }
-    const int status = judge(&hearing);
+    status = judge(&hearing);
     note_places(audit, seen, count);
     return status;
 }

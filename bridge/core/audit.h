@@ -139,7 +139,8 @@ struct ab_audit {
     size_t source_count;
     ab_audit_output_t *outputs;
     size_t output_count;
-    aw_arena_t *arena; /* for dead letters */
+    aw_arena_t *arena;   /* for dead letters */
+    aw_arena_t *scratch; /* for contracts, as the relay's: limits.decode_bytes; NULL without any */
     ab_audit_fault_fn *on_fault;
     ab_audit_absent_fn *on_absent;
     void *opaque;

@@ -26,6 +26,8 @@ static void test_fingerprint_what_decides_an_outcome_changes_it(void **state)
         MINIMAL "    on_null_key: dead_letter\n",
         MINIMAL "    partition: source\n",
         MINIMAL "    max_value: 1MiB\n",
+        MINIMAL "    contract: tea\n",
+        MINIMAL "limits: {decode_bytes: 65MiB}\n",
         MINIMAL "errors: {topic: e}\n",
         MINIMAL "errors: {quarantine: q}\n",
         MINIMAL "errors: {quarantine: off}\n",

@@ -160,7 +160,7 @@ ab_sight_t world_show(world_t *world, output_t *output)
 ab_verdict_t world_verdict_of(const world_t *world, size_t number)
 {
     ab_verdict_t verdict;
-    ab_verdict_of(&world->records[number].record, &POLICY, &verdict);
+    assert_int_equal(ab_verdict_of(&world->records[number].record, &POLICY, NULL, &verdict), 0);
     return verdict;
 }
 
