@@ -34,16 +34,6 @@ static void settle_absent(ab_verify_work_t *work, const ab_sighting_t *absent,
     }
 }
 
-/* Reads on in a sorter; false at its end. */
-static bool take(ab_verify_work_t *work, ab_sorter_t *sorter, ab_sighting_t *ret_seen)
-{
-    const int got = ab_sorter_next(sorter, ret_seen);
-    if (got < 0) {
-        (void)ab_verify_fail_sorter(work, -got);
-    }
-    return got > 0;
-}
-
 static void leave_over(ab_verify_work_t *work, const ab_sighting_t *seen)
 {
     work->verify->report.redriven_direct += seen->redriven;
@@ -58,21 +48,21 @@ int ab_verify_match_unnamed(ab_verify_work_t *work)
     if (error != 0) {
         return ab_verify_fail_sorter(work, error);
     }
-    bool has_found = take(work, work->unnamed, &found);
-    while (take(work, work->absent, &absent)) {
+    bool has_found = ab_verify_take(work, work->unnamed, &found);
+    while (ab_verify_take(work, work->absent, &absent)) {
         while (has_found && ab_sighting_compare_content(&found, &absent) < 0) {
             leave_over(work, &found);
-            has_found = take(work, work->unnamed, &found);
+            has_found = ab_verify_take(work, work->unnamed, &found);
         }
         const bool same = has_found && ab_sighting_compare_content(&found, &absent) == 0;
         settle_absent(work, &absent, same ? &found : NULL);
         if (same) {
-            has_found = take(work, work->unnamed, &found);
+            has_found = ab_verify_take(work, work->unnamed, &found);
         }
     }
     while (has_found) {
         leave_over(work, &found);
-        has_found = take(work, work->unnamed, &found);
+        has_found = ab_verify_take(work, work->unnamed, &found);
     }
     return work->code;
 }
@@ -99,7 +89,7 @@ int ab_verify_check_order(ab_verify_work_t *work)
         const ab_sighting_t first = work->next;
         ab_verify_gather(work, first.source, first.source_partition, first.source_offset);
         for (size_t i = 0; i < work->group_count; i++) {
-            if (ab_audit_is_original(audit, work->group, work->group_count, i)) {
+            if (ab_audit_is_in_order(audit, work->group, work->group_count, i)) {
                 ab_verify_add(work, by_key, &work->group[i]);
             }
         }
@@ -108,7 +98,7 @@ int ab_verify_check_order(ab_verify_work_t *work)
     if (error != 0) {
         (void)ab_verify_fail_sorter(work, error);
     }
-    while (work->code == AB_CLI_OK && take(work, by_key, &seen)) {
+    while (work->code == AB_CLI_OK && ab_verify_take(work, by_key, &seen)) {
         ab_audit_follow(audit, &order, &seen);
     }
     work->verify->report.temporary_bytes += ab_sorter_file_bytes(by_key);

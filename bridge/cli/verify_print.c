@@ -145,7 +145,9 @@ void ab_verify_print(const ab_verify_t *verify, const char *fingerprint, FILE *o
     print_note(report->without_source, "of the routed have no source header, found by content",
                out);
     print_note(redriven(report), "of the records were redriven to their source", out);
-    print_note(report->redriven_direct, "in outputs were redriven straight to there", out);
+    print_note(total->settled, "of the dead-lettered were redriven since", out);
+    print_note(report->redriven_direct + total->redriven_direct,
+               "in outputs were redriven straight to there", out);
     print_note(report->markers, "markers of redrives in quarantine", out);
     print_note(report->duplicates, "duplicates, which at_least_once allows", out);
     print_note(report->foreign, "foreign: of other writers or other groups", out);
@@ -219,12 +221,13 @@ static json_t *number(uint64_t value)
 static json_t *counts_json(const ab_audit_counts_t *counts)
 {
     json_t *object =
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "records",
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "records",
                   number(counts->records), "routed", number(counts->routed), "dead_lettered",
                   number(counts->dead_lettered), "dropped", number(counts->dropped), "expired",
                   number(counts->expired), "lost", number(counts->missing_outcomes), "rejected",
-                  number(counts->rejected), "heads", number(counts->heads), "pointers",
-                  number(counts->pointers), "balanced", (int)ab_verify_balanced(counts));
+                  number(counts->rejected), "settled", number(counts->settled), "heads",
+                  number(counts->heads), "pointers", number(counts->pointers), "balanced",
+                  (int)ab_verify_balanced(counts));
     for (unsigned i = 0; object != NULL && i < AB_FAULT_COUNT; i++) {
         if (json_object_set_new(object, ab_fault_name((ab_fault_kind_t)i),
                                 number(counts->faults[i])) != 0) {
@@ -273,7 +276,8 @@ int ab_verify_print_json(const ab_verify_t *verify, const char *fingerprint, int
         "{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "config",
         verify->config->file, "config_sha256", fingerprint, "exit_code", exit_code, "outputs",
         number(report->outputs), "without_source", number(report->without_source), "redriven",
-        number(redriven(report)), "redriven_direct", number(report->redriven_direct), "markers",
+        number(redriven(report)), "redriven_direct",
+        number(report->redriven_direct + report->total.redriven_direct), "markers",
         number(report->markers), "allowed_duplicates", number(report->duplicates), "foreign",
         number(report->foreign), "source_gone", number(report->source_gone), "not_yet",
         number(report->not_yet), "temporary_bytes", number(report->temporary_bytes), "partitions",

@@ -166,7 +166,9 @@ static void sight(ab_verify_work_t *work, size_t output, const ab_full_record_t 
     switch (ab_audit_sight(&work->verify->audit, output, record, &seen, &source_ms)) {
     case AB_SIGHT_OURS:
         if (!options->has_since || source_ms >= options->since_ms) {
-            ab_verify_add(work, work->seen, &seen);
+            ab_verify_add(work,
+                          work->verify->audit.outputs[output].quarantine ? work->kept : work->seen,
+                          &seen);
         }
         break;
     case AB_SIGHT_UNNAMED:
@@ -176,6 +178,7 @@ static void sight(ab_verify_work_t *work, size_t output, const ab_full_record_t 
         break;
     case AB_SIGHT_MARKER:
         report->markers++;
+        ab_verify_add(work, work->marks, &seen);
         break;
     case AB_SIGHT_FOREIGN:
         report->foreign++;
@@ -413,16 +416,29 @@ static void sum_up(ab_verify_work_t *work)
     /* Some are of no partition that is there. */
     memcpy(report->total.faults, faults.faults, sizeof(faults.faults));
     report->duplicates = work->verify->audit.duplicates;
-    report->temporary_bytes += ab_sorter_file_bytes(work->seen) +
+    report->temporary_bytes += ab_sorter_file_bytes(work->seen) + ab_sorter_file_bytes(work->kept) +
+                               ab_sorter_file_bytes(work->marks) +
                                ab_sorter_file_bytes(work->unnamed) +
                                ab_sorter_file_bytes(work->absent);
+}
+
+/* A sorter with a share of memory.per_lane. */
+static ab_sorter_t *new_sorter(ab_verify_work_t *work, int (*compare)(const void *, const void *),
+                               size_t share)
+{
+    ab_sorter_t *sorter = ab_sorter_new(sizeof(ab_sighting_t), compare,
+                                        (size_t)work->verify->config->memory_per_lane_bytes / share,
+                                        AB_SORTER_FILE_MAX);
+    if (sorter == NULL) {
+        (void)ab_verify_fail_memory(work);
+    }
+    return sorter;
 }
 
 static int prepare(ab_verify_work_t *work)
 {
     const ab_config_t *config = work->verify->config;
     const ab_reader_options_t options = {.timeout_ms = work->options->timeout_ms};
-    const size_t memory = (size_t)config->memory_per_lane_bytes;
     char text[AB_READER_TEXT_MAX];
     if (ab_verify_plan(config, &work->verify->audit) != 0) {
         return ab_verify_fail_memory(work);
@@ -434,15 +450,12 @@ static int prepare(ab_verify_work_t *work)
     if (work->reader == NULL) {
         return fail(work, AB_CLI_CONFIG, text);
     }
-    work->seen =
-        ab_sorter_new(sizeof(ab_sighting_t), ab_sighting_by_source, memory / 2, AB_SORTER_FILE_MAX);
-    work->unnamed = ab_sorter_new(sizeof(ab_sighting_t), ab_sighting_by_content, memory / 4,
-                                  AB_SORTER_FILE_MAX);
-    work->absent = ab_sorter_new(sizeof(ab_sighting_t), ab_sighting_by_content, memory / 4,
-                                 AB_SORTER_FILE_MAX);
-    return work->seen == NULL || work->unnamed == NULL || work->absent == NULL
-               ? ab_verify_fail_memory(work)
-               : AB_CLI_OK;
+    work->seen = new_sorter(work, ab_sighting_by_source, 2);
+    work->kept = new_sorter(work, ab_sighting_by_place, 8);
+    work->marks = new_sorter(work, ab_sighting_by_place, 8);
+    work->unnamed = new_sorter(work, ab_sighting_by_content, 4);
+    work->absent = new_sorter(work, ab_sighting_by_content, 4);
+    return work->code;
 }
 
 int ab_verify_run(ab_verify_t *verify, const ab_verify_options_t *options)
@@ -452,11 +465,9 @@ int ab_verify_run(ab_verify_t *verify, const ab_verify_options_t *options)
     for (size_t s = 0; s < verify->config->source_count && code == AB_CLI_OK; s++) {
         code = learn_source(&work, s);
     }
-    int (*const steps[])(ab_verify_work_t *) = {add_outputs,
-                                                read_outputs,
-                                                ab_verify_begin_sightings,
-                                                read_sources,
-                                                ab_verify_match_unnamed,
+    int (*const steps[])(ab_verify_work_t *) = {add_outputs,          read_outputs,
+                                                ab_verify_join_marks, ab_verify_begin_sightings,
+                                                read_sources,         ab_verify_match_unnamed,
                                                 ab_verify_check_order};
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && code == AB_CLI_OK; i++) {
         code = steps[i](&work);
@@ -465,6 +476,8 @@ int ab_verify_run(ab_verify_t *verify, const ab_verify_options_t *options)
         sum_up(&work);
     }
     ab_reader_free(work.reader);
+    ab_sorter_free(work.kept);
+    ab_sorter_free(work.marks);
     ab_sorter_free(work.seen);
     ab_sorter_free(work.unnamed);
     ab_sorter_free(work.absent);

@@ -14,7 +14,9 @@ typedef struct ab_verify_work {
     ab_verify_t *verify;
     const ab_verify_options_t *options;
     ab_reader_t *reader;
-    ab_sorter_t *seen;    /* outputs that name a source record */
+    ab_sorter_t *kept;    /* quarantine records that name a source record, by where they lie */
+    ab_sorter_t *marks;   /* what redrives have marked of them */
+    ab_sorter_t *seen;    /* outputs that name a source record, by source */
     ab_sorter_t *unnamed; /* routed records that name none */
     ab_sorter_t *absent;  /* source records that were to be routed and that none names */
     ab_sighting_t next;   /* the next of seen */
@@ -44,6 +46,13 @@ int ab_verify_begin_sightings(ab_verify_work_t *work);
 
 /* Takes all sightings of one source record into the group, when they are next. */
 void ab_verify_gather(ab_verify_work_t *work, size_t source, int32_t partition, int64_t offset);
+
+/* verify_marks.c: moves the quarantine records to the others, those that a redrive has marked
+ * with that mark. Returns an exit code. */
+int ab_verify_join_marks(ab_verify_work_t *work);
+
+/* Reads on in a sorter; false at its end, or when it failed. */
+bool ab_verify_take(ab_verify_work_t *work, ab_sorter_t *sorter, ab_sighting_t *ret_seen);
 
 /* verify_after.c: looks for the routed records that no output names among those that name none.
  * Returns an exit code. */

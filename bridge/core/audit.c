@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "agentwire/status.h"
-#include "bridge/core/dead_letter.h"
 #include "bridge/core/digest.h"
 #include "bridge/core/partition.h"
 
@@ -64,6 +63,8 @@ void ab_audit_counts_add(ab_audit_counts_t *counts, const ab_audit_counts_t *mor
     counts->missing_outcomes += more->missing_outcomes;
     counts->unproven += more->unproven;
     counts->rejected += more->rejected;
+    counts->settled += more->settled;
+    counts->redriven_direct += more->redriven_direct;
     counts->heads += more->heads;
     counts->pointers += more->pointers;
     for (unsigned i = 0; i < AB_FAULT_COUNT; i++) {
@@ -212,8 +213,8 @@ static role_t role_of(const hearing_t *hearing, const ab_sighting_t *seen)
     return seen->output == hearing->route ? ROLE_ROUTED : ROLE_NONE;
 }
 
-bool ab_audit_is_original(const ab_audit_t *audit, const ab_sighting_t *seen, size_t count,
-                          size_t index)
+static bool is_original(const ab_audit_t *audit, const ab_sighting_t *seen, size_t count,
+                        size_t index)
 {
     const size_t step = audit->duplicates_allowed ? 1 : (size_t)-1;
     for (size_t i = index + step; i < count; i += step) {
@@ -222,6 +223,30 @@ bool ab_audit_is_original(const ab_audit_t *audit, const ab_sighting_t *seen, si
         }
     }
     return true;
+}
+
+/* A redrive has taken care of its quarantine record. */
+static bool is_settled(const ab_sighting_t *seen, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (seen[i].marked) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* It lies where only a redrive would have put what was dead-lettered before. */
+static bool is_redriven(const ab_audit_t *audit, const ab_sighting_t *seen)
+{
+    return audit->outputs[seen->output].route && !seen->letter;
+}
+
+bool ab_audit_is_in_order(const ab_audit_t *audit, const ab_sighting_t *seen, size_t count,
+                          size_t index)
+{
+    return is_original(audit, seen, count, index) &&
+           !(is_redriven(audit, &seen[index]) && is_settled(seen, count));
 }
 
 /* Judges the sightings of one role: the original by its content, the others as duplicates. */
@@ -233,7 +258,7 @@ static void judge_role(hearing_t *hearing, role_t role, const ab_letter_t *lette
         if (role_of(hearing, seen) != role) {
             continue;
         }
-        if (!ab_audit_is_original(audit, hearing->seen, hearing->count, i)) {
+        if (!is_original(audit, hearing->seen, hearing->count, i)) {
             if (audit->duplicates_allowed) {
                 audit->duplicates++;
             } else {
@@ -397,11 +422,47 @@ static int judge_routed(hearing_t *hearing)
     return AW_OK;
 }
 
+/* It was dead-lettered, perhaps under another configuration, and redriven since: letter and
+ * quarantine record have to be there, once, and key and value of what holds them whole have to be
+ * the record's. */
+static void judge_settled(hearing_t *hearing)
+{
+    const ab_audit_source_t *source = &hearing->audit->sources[hearing->source];
+    const ab_record_t *record = &hearing->record->record;
+    ab_audit_counts_t *counts = &hearing->audit->counts;
+    const uint64_t value = ab_digest_of(record->value);
+    bool has_letter = false;
+    for (size_t i = 0; i < hearing->count; i++) {
+        const ab_sighting_t *seen = &hearing->seen[i];
+        if (is_redriven(hearing->audit, seen)) {
+            counts->redriven_direct++;
+        } else if (!is_original(hearing->audit, hearing->seen, hearing->count, i)) {
+            tell_seen(hearing->audit, AB_FAULT_DUPLICATE, seen, 0);
+        }
+        const bool whole = is_redriven(hearing->audit, seen) || seen->copy == AB_COPY_WHOLE;
+        if (whole && seen->value != value) {
+            tell_seen(hearing->audit, AB_FAULT_ALTERED, seen, AB_PART_OF_VALUE);
+        }
+        has_letter |= seen->output == source->errors && seen->copy == AB_COPY_NONE;
+    }
+    counts->settled++;
+    counts->dead_lettered += has_letter;
+    if (!has_letter) {
+        const aw_span_t key = record->key;
+        const wanted_t wanted = {.output = source->errors,
+                                 .partition = partition_for(hearing->audit, source->errors, key,
+                                                            record->partition, true)};
+        const bool excused = excuse(hearing, &wanted);
+        counts->expired += excused;
+        counts->missing_outcomes += !excused;
+    }
+}
+
 static void note_places(ab_audit_t *audit, const ab_sighting_t *seen, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         ab_audit_part_t *part = &audit->outputs[seen[i].output].parts[seen[i].partition];
-        if (!ab_audit_is_original(audit, seen, count, i)) {
+        if (!ab_audit_is_in_order(audit, seen, count, i)) {
             continue;
         }
         if (seen[i].offset < part->last_seen) {
@@ -415,6 +476,10 @@ static void note_places(ab_audit_t *audit, const ab_sighting_t *seen, size_t cou
 static int judge(hearing_t *hearing)
 {
     ab_letter_t letter;
+    if (is_settled(hearing->seen, hearing->count)) {
+        judge_settled(hearing);
+        return AW_OK;
+    }
     refuse_role(hearing, ROLE_NONE);
     switch (hearing->verdict.outcome) {
     case AB_OUTCOME_ROUTED:

@@ -2,6 +2,7 @@
 #define BRIDGE_CORE_AUDIT_H
 
 #include "agentwire/arena.h"
+#include "bridge/core/dead_letter.h"
 #include "bridge/core/record.h"
 #include "bridge/core/verdict.h"
 
@@ -12,9 +13,6 @@
  *
  *  The outcome is worked out again with ab_verdict_of() and ab_dead_letter_build(), so that it is
  *  what this configuration says. */
-
-/** What a quarantine record holds of its source, the value of AB_HEADER_COPY. */
-typedef enum ab_copy { AB_COPY_NONE, AB_COPY_WHOLE, AB_COPY_HEAD, AB_COPY_POINTER } ab_copy_t;
 
 /** One record of an output topic, as much of it as is needed to judge it. */
 typedef struct ab_sighting {
@@ -31,12 +29,15 @@ typedef struct ab_sighting {
     bool letter;     /* has the header of a reason */
     bool stamped;    /* its timestamp is the broker's (LogAppendTime) */
     bool redriven;   /* written by a redrive, straight to here */
+    bool marked;     /* of quarantine: a redrive has marked it as taken care of */
     bool perishable; /* of an absent one: retention may have removed it */
 } ab_sighting_t;
 
 /** Orders sightings by source, source partition and offset, output, partition, offset; as qsort()
  *  wants it. */
 int ab_sighting_by_source(const void *a, const void *b);
+/** By output, partition, offset: where they lie. */
+int ab_sighting_by_place(const void *a, const void *b);
 /** By source, source partition, output, partition, key, offset: the order of delivery. */
 int ab_sighting_by_key(const void *a, const void *b);
 /** By output, partition, content, timestamp, offset: for those without a source header. */
@@ -114,6 +115,8 @@ typedef struct ab_audit_counts {
     uint64_t missing_outcomes; /* found nowhere */
     uint64_t unproven;         /* routed and not found: ab_audit_absent_fn has them */
     uint64_t rejected;         /* of dead_lettered: routed by the verdict, refused by the topic */
+    uint64_t settled;          /* of dead_lettered: redriven since, whatever the verdict is today */
+    uint64_t redriven_direct;  /* written by a redrive straight to where they belong */
     uint64_t heads, pointers;  /* quarantine records that are not whole */
     uint64_t faults[AB_FAULT_COUNT];
 } ab_audit_counts_t;
@@ -153,12 +156,13 @@ struct ab_audit {
 typedef enum ab_sight {
     AB_SIGHT_OURS,    /* it names a source record */
     AB_SIGHT_UNNAMED, /* a routed record without a header that names one of our sources */
-    AB_SIGHT_MARKER,  /* a redrive's note that a quarantine record has been taken care of */
+    AB_SIGHT_MARKER,  /* a redrive's note that a quarantine record has been taken care of; the
+                         sighting is then of the place that it marks */
     AB_SIGHT_FOREIGN  /* written by another: no header of ours, or another group's */
 } ab_sight_t;
 
-/** Looks at one record of an output. ret_seen is written with OURS and UNNAMED; *ret_source_ms with
- *  OURS: the source's timestamp, -1 when it had none. */
+/** Looks at one record of an output. ret_seen is written with OURS, UNNAMED and MARKER;
+ * *ret_source_ms with OURS: the source's timestamp, -1 when it had none. */
 ab_sight_t ab_audit_sight(const ab_audit_t *audit, size_t output, const ab_full_record_t *record,
                           ab_sighting_t *ret_seen, int64_t *ret_source_ms);
 
@@ -173,9 +177,10 @@ int ab_audit_judge(ab_audit_t *audit, size_t source, const ab_full_record_t *rec
 /** A sighting whose source record is not there, though it should be. */
 void ab_audit_stray(ab_audit_t *audit, const ab_sighting_t *seen);
 
-/** The audit's answer to whether seen[index] is the one of its output that counts: the first, or
- *  where duplicates are allowed the last. seen as for ab_audit_judge(). */
-bool ab_audit_is_original(const ab_audit_t *audit, const ab_sighting_t *seen, size_t count,
+/** True when seen[index] is the one of its output that counts, the first, or where duplicates are
+ *  allowed the last, and a relay wrote it: a redrive keeps no order. seen as for
+ *  ab_audit_judge(). */
+bool ab_audit_is_in_order(const ab_audit_t *audit, const ab_sighting_t *seen, size_t count,
                           size_t index);
 
 /** Follows the originals in the order of ab_sighting_by_key() and tells of each that lies behind a

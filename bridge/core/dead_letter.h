@@ -26,6 +26,14 @@
 #define AB_COPY_TEXT_HEAD    "head"
 #define AB_COPY_TEXT_POINTER "pointer"
 
+/** The same as a number. */
+typedef enum ab_copy {
+    AB_COPY_NONE, /* a dead letter: its value is no copy */
+    AB_COPY_WHOLE,
+    AB_COPY_HEAD,   /* the value is cut */
+    AB_COPY_POINTER /* neither value nor headers, and the key is cut */
+} ab_copy_t;
+
 /** The version of the format, "v" of the detail. It goes up with any change of the bytes. */
 #define AB_LETTER_VERSION 1
 /** entity_key is cut to this in a dead letter, and so is the record's key, bytes. */

@@ -25,6 +25,16 @@ int ab_sighting_by_source(const void *a, const void *b)
     return 0;
 }
 
+int ab_sighting_by_place(const void *a, const void *b)
+{
+    const ab_sighting_t *left = a;
+    const ab_sighting_t *right = b;
+    COMPARE(output)
+    COMPARE(partition)
+    COMPARE(offset)
+    return 0;
+}
+
 int ab_sighting_by_key(const void *a, const void *b)
 {
     const ab_sighting_t *left = a;
@@ -113,12 +123,32 @@ static bool of_another_group(const ab_audit_t *audit, const ab_full_record_t *re
     return group == NULL || !is_text(group->value, audit->group);
 }
 
+/* Turns a marker into a sighting of the place that it marks. */
+static bool take_mark(aw_span_t value, const char *topic, const ab_sighting_t *seen,
+                      ab_sighting_t *ret_seen)
+{
+    ab_coordinates_t at;
+    size_t end = value.size;
+    while (end > 0 && value.data[end - 1] != ':') {
+        end--;
+    }
+    if (end == 0 || !ab_coordinates_parse(aw_span_view(value.data, end - 1), &at) ||
+        strcmp(at.topic, topic) != 0) {
+        return false;
+    }
+    *ret_seen = *seen;
+    ret_seen->partition = at.partition;
+    ret_seen->offset = at.offset;
+    return true;
+}
+
 ab_sight_t ab_audit_sight(const ab_audit_t *audit, size_t output, const ab_full_record_t *record,
                           ab_sighting_t *ret_seen, int64_t *ret_source_ms)
 {
     const ab_audit_output_t *facts = &audit->outputs[output];
     const size_t hops = last_index(record, AB_HEADER_HOPS);
     const size_t named = last_index(record, AB_HEADER_SOURCE);
+    const ab_header_t *mark = ab_header_last(record, AB_HEADER_REDRIVEN);
     ab_coordinates_t at;
     int64_t source_ms = -1;
     int source = named_source(audit, record, &at, &source_ms);
@@ -135,9 +165,10 @@ ab_sight_t ab_audit_sight(const ab_audit_t *audit, size_t output, const ab_full_
         .stamped = record->record.timestamp_type == AB_TIMESTAMP_APPEND,
         /* A redrive puts its header last; what a relay routes has the source header behind it. */
         .redriven = hops != SIZE_MAX && (named == SIZE_MAX || hops > named)};
-    if (facts->quarantine && record->record.value.data == NULL &&
-        ab_header_last(record, AB_HEADER_REDRIVEN) != NULL) {
-        return AB_SIGHT_MARKER;
+    if (facts->quarantine && record->record.value.data == NULL && mark != NULL) {
+        /* topic:partition:offset:job of a record in the same topic */
+        return take_mark(mark->value, facts->topic, &seen, ret_seen) ? AB_SIGHT_MARKER
+                                                                     : AB_SIGHT_FOREIGN;
     }
     if (seen.redriven) {
         source = -1; /* the source header is of an earlier journey */

@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 from bridge import config, program  # noqa: E402
-from broker import Input, Load  # noqa: E402
+from broker import Input, Load, wait_until  # noqa: E402
 from oracle import java_partition  # noqa: E402
 from relay_case import RelayCase, envelope, numbered_inputs  # noqa: E402
 
@@ -70,6 +70,9 @@ class VerifyCase(RelayCase):
         bridge = self.bridge(layout, **sections).start()
         self.wait_done(layout, bridge)
         bridge.stop()
+        for topic in layout.outputs:  # the test reads them, too
+            wait_until(f"no transaction is open on {topic}",
+                       lambda topic=topic: self.broker.ends(topic) == self.broker.ends(topic, "read_uncommitted"))
         return bridge.ledger()
 
     def mixed(self, layout, count=300, keys=17):
@@ -313,7 +316,7 @@ class Life(VerifyCase):
         with Load(self.broker, numbered_inputs(layout.source, 4, 1_000_000, size=100), per_second=3000) as load:
             seen = 0
             for _ in range(5):
-                time.sleep(1)
+                self.wait_progress(layout, seen + 1000, bridge)
                 found = self.verify(layout)
                 self.assert_right(found)
                 self.assertGreater(found.summary["records"], seen)
@@ -407,8 +410,38 @@ class Life(VerifyCase):
         partition = java_partition(good.key, layout.counts[topic])
         self.broker.produce([
             Input(topic, partition, good.key, good.value, (*good.headers, *hops)),
-            Input(layout.quarantine, 0, good.key, None, (("__agent_bridge.redriven", b"x:0:1"),))])
-        self.assert_right(self.verify(layout), records=102, redriven=2, redriven_direct=1, markers=1, foreign=0)
+            Input(layout.quarantine, 0, good.key, None, (("__agent_bridge.redriven", f"{layout.quarantine}:0:999999:job".encode()),)),
+            Input(layout.quarantine, 0, good.key, None, (("__agent_bridge.redriven", b"elsewhere:0:1:job"),))])
+        self.assert_right(self.verify(layout), records=102, redriven=2, redriven_direct=1, markers=1, foreign=1)
+
+    def test_life_letters_that_were_redriven_since_are_settled(self):
+        """Approvals were refused, the route was added, and a redrive sent them straight to it: what a later
+        verify sees under the new configuration."""
+        layout = self.layout()
+        inputs = list(self.mixed(layout, 200))
+        refusing = {"routes": {**layout.routes, "approval": "dead_letter"}}
+        self.relay(layout, inputs, source=refusing)
+        kept = [record for record in self.broker.read([layout.quarantine])
+                if record.header("__agent_bridge.reason") == b"route_refused"]
+        self.assertGreater(len(kept), 20)
+        topic, written = layout.routes["approval"], []
+        for record in reversed(kept):  # in any order
+            own = record.headers[:next(i for i, h in enumerate(record.headers) if h[0] == "__dlq.errors.topic")]
+            source = ("__agent_bridge.source", record.header("__agent_bridge.source"))
+            written.append(Input(topic, java_partition(record.key, layout.counts[topic]), record.key, record.value,
+                                 (*own, ("__agent_bridge.hops", b"1"), source),
+                                 int(record.header("__agent_bridge.source_timestamp"))))
+            written.append(Input(layout.quarantine, record.partition, None, None, (
+                ("__agent_bridge.redriven", f"{record.where}:job-1".encode()),)))
+        self.broker.produce(written)
+        # Without the route its topic is none of the outputs.
+        self.assert_right(self.verify(layout, source=refusing), records=200, settled=len(kept), markers=len(kept),
+                          redriven_direct=0)
+        found = self.verify(layout)
+        self.assert_right(found, records=200, settled=len(kept), redriven_direct=len(kept))
+        self.broker.produce([replace(written[0], value=written[0].value + b"\x00")])
+        found = self.verify(layout)
+        self.assertEqual([("altered", ["value"])], [(fault["fault"], fault["parts"]) for fault in found.faults])
 
     def test_life_start_latest_expects_nothing_from_before(self):
         layout = self.layout()

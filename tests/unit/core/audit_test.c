@@ -326,7 +326,7 @@ static void test_audit_records_of_others_are_told_apart(void **state)
     output_t *marker = world_make(world, 0, QUARANTINE, AB_COPY_TEXT_WHOLE, &verdict, NULL);
     marker->full.record.value = AW_SPAN_NULL;
     marker->full.header_count = 0;
-    world_put_header(marker, AB_HEADER_REDRIVEN, aw_span_text_view("in.quarantine:0:1"));
+    world_put_header(marker, AB_HEADER_REDRIVEN, aw_span_text_view("in.quarantine:0:1:job-1"));
     assert_int_equal(world_show(world, marker), AB_SIGHT_MARKER);
     output_t *redriven = world_make(world, 0, EV, NULL, NULL, NULL);
     world_put_header(redriven, AB_HEADER_HOPS, aw_span_text_view("1"));
@@ -334,6 +334,81 @@ static void test_audit_records_of_others_are_told_apart(void **state)
     output_t *foreign_source = world_make(world, 0, EV, NULL, NULL, NULL);
     foreign_source->headers[1].value = aw_span_text_view("other:0:0:1");
     assert_int_equal(world_show(world, foreign_source), AB_SIGHT_UNNAMED);
+    world_free(world);
+}
+
+static void test_audit_marker_names_a_place_of_its_own_topic(void **state)
+{
+    static const struct {
+        const char *value;
+        ab_sight_t sight;
+    } cases[] = {{"in.quarantine:2:17:job-1", AB_SIGHT_MARKER},
+                 {"in.quarantine:2:17", AB_SIGHT_FOREIGN},
+                 {"elsewhere:2:17:job-1", AB_SIGHT_FOREIGN},
+                 {"in.quarantine:2:x:job-1", AB_SIGHT_FOREIGN},
+                 {"", AB_SIGHT_FOREIGN},
+                 {":", AB_SIGHT_FOREIGN}};
+    world_t *world = world_new();
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const ab_header_t header = {AB_HEADER_REDRIVEN, aw_span_text_view(cases[i].value)};
+        const ab_full_record_t marker = {
+            .record = {.topic = "in.quarantine"}, .headers = &header, .header_count = 1};
+        ab_sighting_t seen = {0};
+        int64_t source_ms;
+        assert_int_equal(ab_audit_sight(&world->audit, QUARANTINE, &marker, &seen, &source_ms),
+                         cases[i].sight);
+        if (cases[i].sight == AB_SIGHT_MARKER) {
+            assert_int_equal(seen.output, QUARANTINE);
+            assert_int_equal(seen.partition, 2);
+            assert_int_equal(seen.offset, 17);
+        }
+    }
+    world_free(world);
+}
+
+/* A record that was refused under another configuration, and redriven to its route since. */
+static world_t *settled_world(output_t **ret_redriven)
+{
+    world_t *world = world_new();
+    (void)world_add_record(world, "a", 3);
+    (void)world_add_record(world, "a", 3);
+    ab_verdict_t verdict = world_verdict_of(world, 0);
+    ab_verdict_reject(&verdict, "a text that no refusal has");
+    (void)world_show(world, world_make(world, 0, ERRORS, NULL, &verdict, NULL));
+    (void)world_show(world, world_make(world, 0, QUARANTINE, AB_COPY_TEXT_WHOLE, &verdict, NULL));
+    world->seen[1].marked = true;
+    world_relay(world, 1);
+    *ret_redriven = world_make(world, 0, EV, NULL, NULL, NULL);
+    const ab_header_t source = (*ret_redriven)->headers[1];
+    (*ret_redriven)->headers[1] = (ab_header_t){AB_HEADER_HOPS, aw_span_text_view("1")};
+    world_put_header(*ret_redriven, source.name, source.value);
+    return world;
+}
+
+static void test_audit_redriven_record_is_settled_whatever_its_letter_says(void **state)
+{
+    output_t *redriven;
+    world_t *world = settled_world(&redriven);
+    (void)state;
+    (void)world_show(world, redriven);
+    world_judge_all(world);
+    assert_int_equal(world->fault_count, 0); /* also not for lying behind record 1 */
+    assert_int_equal(world->audit.counts.settled, 1);
+    assert_int_equal(world->audit.counts.dead_lettered, 1);
+    assert_int_equal(world->audit.counts.routed, 1);
+    assert_int_equal(world->audit.counts.redriven_direct, 1);
+    world_free(world);
+}
+
+static void test_audit_redriven_record_with_another_value_is_altered(void **state)
+{
+    output_t *redriven;
+    world_t *world = settled_world(&redriven);
+    (void)state;
+    redriven->full.record.value.size--;
+    (void)world_show(world, redriven);
+    world_assert_only_fault(world, AB_FAULT_ALTERED, 0, EV, AB_PART_OF_VALUE);
     world_free(world);
 }
 
@@ -384,6 +459,9 @@ int main(void)
         cmocka_unit_test(test_audit_dropped_record_is_expected_nowhere),
         cmocka_unit_test(test_audit_beginning_that_retention_removed_is_expired),
         cmocka_unit_test(test_audit_records_of_others_are_told_apart),
+        cmocka_unit_test(test_audit_marker_names_a_place_of_its_own_topic),
+        cmocka_unit_test(test_audit_redriven_record_is_settled_whatever_its_letter_says),
+        cmocka_unit_test(test_audit_redriven_record_with_another_value_is_altered),
         cmocka_unit_test(test_audit_headers_that_cannot_be_read_make_a_letter),
         cmocka_unit_test(test_audit_parts_are_named_in_words),
     };

@@ -194,7 +194,7 @@ void world_judge_all(world_t *world)
         assert_int_equal(
             ab_audit_judge(&world->audit, 0, &world->records[i], world->seen + at, count), 0);
         for (size_t k = 0; k < count; k++) {
-            if (ab_audit_is_original(&world->audit, world->seen + at, count, k)) {
+            if (ab_audit_is_in_order(&world->audit, world->seen + at, count, k)) {
                 originals[original_count++] = world->seen[at + k];
             }
         }
