@@ -80,6 +80,9 @@ enum {
     BATCH,
     CONTRACT,
     KIND,
+    DECODE,
+    ENCODE,
+    TARGET,
     PARTITION,
     OFFSET,
     COUNT,
@@ -95,6 +98,9 @@ static const struct option longs[] = {
     {"batch", no_argument, NULL, BATCH},
     {"contract", required_argument, NULL, CONTRACT},
     {"kind", required_argument, NULL, KIND},
+    {"decode", no_argument, NULL, DECODE},
+    {"encode", no_argument, NULL, ENCODE},
+    {"target", required_argument, NULL, TARGET},
     {"config", required_argument, NULL, 'c'},
     {"partition", required_argument, NULL, PARTITION},
     {"offset", required_argument, NULL, OFFSET},
@@ -133,21 +139,6 @@ static int read_kafka_option(int option, options_t *options)
 /** Returns AB_CLI_OK or AB_CLI_USAGE. */
 static int read_options(int argc, char **argv, options_t *options)
 {
-    enum { TYPE = 1, HEX, COMPACT, ERRORS, BATCH, CONTRACT, KIND, DECODE, ENCODE, TARGET };
-    static const struct option longs[] = {
-        {"type", required_argument, NULL, TYPE},
-        {"hex", no_argument, NULL, HEX},
-        {"compact", no_argument, NULL, COMPACT},
-        {"errors", no_argument, NULL, ERRORS},
-        {"batch", no_argument, NULL, BATCH},
-        {"contract", required_argument, NULL, CONTRACT},
-        {"kind", required_argument, NULL, KIND},
-        {"decode", no_argument, NULL, DECODE},
-        {"encode", no_argument, NULL, ENCODE},
-        {"target", required_argument, NULL, TARGET},
-        {NULL, 0, NULL, 0},
-    };
-    for (int result; (result = getopt_long(argc, argv, ":", longs, NULL)) != -1;) {
     for (int result; (result = getopt_long(argc, argv, ":c:", longs, NULL)) != -1;) {
         if (result == 'c' || (result >= PARTITION && result <= TIMEOUT)) {
             if (read_kafka_option(result, options) != AB_CLI_OK) {
@@ -409,9 +400,8 @@ static const char help[] =
     "Exit codes: 0 printed (with --batch: every line answered), 64 wrong usage, 65 the bytes are\n"
     "refused (offset, field and reason are on stderr) or too large, 66 FILE cannot be read,\n"
     "69 no broker answers, or the record or the topic is not there, 70 out of memory, 74 standard\n"
-    "output cannot be written, 77 not allowed, 78 the configuration is wrong. docs/wire.md has "
-    "all\n"
-    "of it.\n";
+    "output cannot be written, 77 not allowed, 78 the configuration is wrong. docs/wire.md says\n"
+    "more.\n";
 
 const ab_verb_t ab_verb_inspect = {
     .name = "inspect",
