@@ -10,6 +10,8 @@
 #include "agentwire/json.h"
 #include "bridge/cli/cli.h"
 #include "bridge/cli/inspect_contract.h"
+#include "bridge/cli/inspect_kafka.h"
+#include "bridge/cli/select.h"
 
 /** What the command line asks for. */
 typedef struct options {
@@ -22,6 +24,8 @@ typedef struct options {
     const char *contract; /* NULL: the input is a message, not a text under a contract */
     ab_inspect_ask_t ask; /* with contract */
     const char *path;     /* NULL for standard input */
+    ab_inspect_kafka_t kafka;
+    bool of_kafka; /* an option that is for records in Kafka was given */
 } options_t;
 
 /** Refuses options that do not go together. Returns AB_CLI_OK or AB_CLI_USAGE. */
@@ -34,6 +38,12 @@ static int check_together(const options_t *options)
         return ab_cli_usage_error(&ab_verb_inspect,
                                   "--batch takes no other option: each line names "
                                   "its own type and is answered in one form");
+    }
+    if (options->of_kafka && (options->path == NULL || options->batch || options->hex ||
+                              options->compact || options->errors || options->contract != NULL)) {
+        return ab_cli_usage_error(&ab_verb_inspect,
+                                  "with -c, --partition, --offset, --count, --follow and --timeout "
+                                  "it takes a topic, or topic:partition:offset, and --type");
     }
     if (options->errors && options->type != AW_MESSAGE_AGENT_ENVELOPE) {
         return ab_cli_usage_error(&ab_verb_inspect,
@@ -61,24 +71,81 @@ static int check_together(const options_t *options)
     return contract->check(ask);
 }
 
+/** The long options. */
+enum {
+    TYPE = 1,
+    HEX,
+    COMPACT,
+    ERRORS,
+    BATCH,
+    CONTRACT,
+    KIND,
+    DECODE,
+    ENCODE,
+    TARGET,
+    PARTITION,
+    OFFSET,
+    COUNT,
+    FOLLOW,
+    TIMEOUT
+};
+
+static const struct option longs[] = {
+    {"type", required_argument, NULL, TYPE},
+    {"hex", no_argument, NULL, HEX},
+    {"compact", no_argument, NULL, COMPACT},
+    {"errors", no_argument, NULL, ERRORS},
+    {"batch", no_argument, NULL, BATCH},
+    {"contract", required_argument, NULL, CONTRACT},
+    {"kind", required_argument, NULL, KIND},
+    {"decode", no_argument, NULL, DECODE},
+    {"encode", no_argument, NULL, ENCODE},
+    {"target", required_argument, NULL, TARGET},
+    {"config", required_argument, NULL, 'c'},
+    {"partition", required_argument, NULL, PARTITION},
+    {"offset", required_argument, NULL, OFFSET},
+    {"count", required_argument, NULL, COUNT},
+    {"follow", no_argument, NULL, FOLLOW},
+    {"timeout", required_argument, NULL, TIMEOUT},
+    {NULL, 0, NULL, 0},
+};
+
+/** One of those that are for records in Kafka. Returns AB_CLI_OK or AB_CLI_USAGE. */
+static int read_kafka_option(int option, options_t *options)
+{
+    options->of_kafka = true;
+    switch (option) {
+    case PARTITION:
+        options->kafka.partition = optarg;
+        break;
+    case OFFSET:
+        options->kafka.offset = optarg;
+        break;
+    case COUNT:
+        options->kafka.count = optarg;
+        break;
+    case FOLLOW:
+        options->kafka.follow = true;
+        break;
+    case TIMEOUT:
+        return ab_select_timeout(&ab_verb_inspect, optarg, &options->kafka.timeout_ms);
+    default:
+        options->kafka.config = optarg;
+        break;
+    }
+    return AB_CLI_OK;
+}
+
 /** Returns AB_CLI_OK or AB_CLI_USAGE. */
 static int read_options(int argc, char **argv, options_t *options)
 {
-    enum { TYPE = 1, HEX, COMPACT, ERRORS, BATCH, CONTRACT, KIND, DECODE, ENCODE, TARGET };
-    static const struct option longs[] = {
-        {"type", required_argument, NULL, TYPE},
-        {"hex", no_argument, NULL, HEX},
-        {"compact", no_argument, NULL, COMPACT},
-        {"errors", no_argument, NULL, ERRORS},
-        {"batch", no_argument, NULL, BATCH},
-        {"contract", required_argument, NULL, CONTRACT},
-        {"kind", required_argument, NULL, KIND},
-        {"decode", no_argument, NULL, DECODE},
-        {"encode", no_argument, NULL, ENCODE},
-        {"target", required_argument, NULL, TARGET},
-        {NULL, 0, NULL, 0},
-    };
-    for (int result; (result = getopt_long(argc, argv, ":", longs, NULL)) != -1;) {
+    for (int result; (result = getopt_long(argc, argv, ":c:", longs, NULL)) != -1;) {
+        if (result == 'c' || (result >= PARTITION && result <= TIMEOUT)) {
+            if (read_kafka_option(result, options) != AB_CLI_OK) {
+                return AB_CLI_USAGE;
+            }
+            continue;
+        }
         switch (result) {
         case TYPE:
             options->type_given = true;
@@ -125,6 +192,7 @@ static int read_options(int argc, char **argv, options_t *options)
     }
     if (optind < argc && strcmp(argv[optind], "-") != 0) {
         options->path = argv[optind];
+        options->of_kafka |= ab_inspect_names_record(options->path);
     }
     return check_together(options);
 }
@@ -240,10 +308,16 @@ static int inspect_one(const options_t *options, ab_input_t *input)
 
 static int inspect_run(int argc, char **argv)
 {
-    options_t options = {.type = AW_MESSAGE_AGENT_ENVELOPE};
+    options_t options = {.type = AW_MESSAGE_AGENT_ENVELOPE,
+                         .kafka.timeout_ms = AB_SELECT_TIMEOUT_MS};
     int code = read_options(argc, argv, &options);
     if (code != AB_CLI_OK) {
         return code;
+    }
+    if (options.of_kafka) {
+        options.kafka.place = options.path;
+        options.kafka.type = options.type;
+        return ab_inspect_kafka_run(&options.kafka);
     }
     ab_input_t input = {.verb = ab_verb_inspect.name, .name = ab_input_name(options.path)};
     if (!options.batch) {
@@ -269,10 +343,15 @@ static const char help[] =
     "       agent-bridge inspect --contract session_inbox --encode --target TARGET [--hex] "
     "[FILE|-]\n"
     "       agent-bridge inspect --batch [FILE|-]\n"
+    "       agent-bridge inspect [-c FILE] [--type TYPE] TOPIC:PARTITION:OFFSET\n"
+    "       agent-bridge inspect -c FILE [--type TYPE] [--partition N] [--offset N] [--count N]\n"
+    "                            [--follow] TOPIC\n"
     "\n"
     "Prints one serialized message as proto3 JSON, with its keys sorted: what Python's\n"
     "json_format.MessageToJson(m, indent=2, sort_keys=True, ensure_ascii=False) prints.\n"
-    "Reads FILE, or standard input.\n"
+    "Reads FILE, or standard input; or records in Kafka, each printed as a line of JSON with its\n"
+    "coordinates, timestamp, key, headers and decoded value: one record, or a topic to the end it\n"
+    "has now. It reads committed records, joins no group and commits nothing.\n"
     "\n"
     "  --type TYPE   the message, AgentEnvelope if not given; one of MemoryBlob, ToolIntent,\n"
     "                ToolResult, TraceEvent, AgentEnvelope, StateSnapshot, ActivationErrorRecord,\n"
@@ -311,14 +390,22 @@ static const char help[] =
     "                with\n"
     "                  {\"ok\":true,\"class\":\"ok\",\"output\":\"{...}\"}\n"
     "                  {\"ok\":false,\"class\":\"newer-version\",\"message\":\"...\"}\n"
+    "  -c, --config FILE   where the brokers are; else $AGENT_BRIDGE_CONFIG, else\n"
+    "                      /etc/agent-bridge/config.yaml\n"
+    "  --partition N       this partition of the topic alone; --offset N: from there on\n"
+    "  --count N           so many records at most\n"
+    "  --follow            go on with what is written, until a signal\n"
+    "  --timeout D         how long a broker is waited for, 10s by default\n"
     "\n"
     "Exit codes: 0 printed (with --batch: every line answered), 64 wrong usage, 65 the bytes are\n"
     "refused (offset, field and reason are on stderr) or too large, 66 FILE cannot be read,\n"
-    "70 out of memory, 74 standard output cannot be written. docs/wire.md has all of it.\n";
+    "69 no broker answers, or the record or the topic is not there, 70 out of memory, 74 standard\n"
+    "output cannot be written, 77 not allowed, 78 the configuration is wrong. docs/wire.md says\n"
+    "more.\n";
 
 const ab_verb_t ab_verb_inspect = {
     .name = "inspect",
-    .summary = "print serialized messages as JSON",
+    .summary = "print serialized messages, files or records in Kafka, as JSON",
     .help = help,
     .run = inspect_run,
 };

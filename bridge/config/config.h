@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "agentwire/crypto.h"
 #include "bridge/core/breaker.h"
 #include "bridge/core/event.h"
 #include "bridge/core/policy.h"
@@ -172,6 +173,13 @@ size_t ab_findings_sorted(const ab_findings_t *findings,
 
 /** Writes findings as "file:line:column: error: key: message" lines, in the order of the file. */
 void ab_findings_print(const ab_findings_t *findings, const char *file, FILE *out);
+
+/** The sha256, in hex, of everything in an effective configuration that decides what becomes of a
+ *  record: group, sources (without start), guarantee, source header, limits, errors and snapshots,
+ *  with their defaults filled in. Two configurations with the same one give the same verdicts and
+ *  write to the same topics. Nothing under kafka, consumer and producer goes into it. Returns 0, or
+ *  -1 when memory is short. */
+int ab_config_fingerprint(const ab_config_t *config, char ret_hex[AW_SHA256_HEX_SIZE]);
 
 /** Reads a duration as the configuration writes it, "100ms" or "10s". Returns false when it is
  * none, ret_ms untouched. */

@@ -12,11 +12,27 @@
 #define AB_HEADER_VALUE_SIZE     "__agent_bridge.value_size"
 #define AB_HEADER_TIMESTAMP      "__agent_bridge.source_timestamp"
 #define AB_HEADER_TIMESTAMP_TYPE "__agent_bridge.source_timestamp_type"
+#define AB_HEADER_COPY           "__agent_bridge.copy"     /* of quarantine: AB_COPY_TEXT_… */
+#define AB_HEADER_REDRIVEN       "__agent_bridge.redriven" /* of a redrive's marker there */
 #define AB_HEADER_DLQ_TOPIC      "__dlq.errors.topic"
 #define AB_HEADER_DLQ_PARTITION  "__dlq.errors.partition"
 #define AB_HEADER_DLQ_OFFSET     "__dlq.errors.offset"
 #define AB_HEADER_DLQ_GROUP      "__dlq.errors.group"
 #define AB_HEADER_DLQ_MESSAGE    "__dlq.errors.message"
+
+/** What a quarantine record holds of its source: all of it, the beginning of its value, nothing but
+ *  where it lies. */
+#define AB_COPY_TEXT_WHOLE   "whole"
+#define AB_COPY_TEXT_HEAD    "head"
+#define AB_COPY_TEXT_POINTER "pointer"
+
+/** The same as a number. */
+typedef enum ab_copy {
+    AB_COPY_NONE, /* a dead letter: its value is no copy */
+    AB_COPY_WHOLE,
+    AB_COPY_HEAD,   /* the value is cut */
+    AB_COPY_POINTER /* neither value nor headers, and the key is cut */
+} ab_copy_t;
 
 /** The version of the format, "v" of the detail. It goes up with any change of the bytes. */
 #define AB_LETTER_VERSION 1

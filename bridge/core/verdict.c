@@ -233,6 +233,19 @@ int ab_verdict_of(const ab_record_t *record, const ab_policy_t *policy, aw_arena
     return judge_envelope(record, &view, policy, scratch, ret_verdict);
 }
 
+const char *ab_refusal_text(ab_refusal_t refusal)
+{
+    static const char *const texts[AB_REFUSAL_COUNT] = {
+        [AB_REFUSAL_SIZE] = "the record is larger than the output topic's max.message.bytes",
+        [AB_REFUSAL_TIMESTAMP] = "the record's timestamp is outside the output topic's range",
+        [AB_REFUSAL_RULES] = "the output topic's rules refuse the record",
+        [AB_REFUSAL_OTHER] = "the output topic refused the record",
+    };
+
+    assert((unsigned)refusal < AB_REFUSAL_COUNT);
+    return texts[refusal];
+}
+
 void ab_verdict_reject(ab_verdict_t *verdict, const char *text)
 {
     dead_letter(verdict, AB_REASON_PRODUCE_REJECTED, "", text);

@@ -48,6 +48,18 @@ AW_CHECKED int ab_verdict_of(const ab_record_t *record, const ab_policy_t *polic
 /** The text of a record that cannot be forwarded as it came. Frozen like the reasons' meanings. */
 #define AB_TEXT_HEADERS_UNREADABLE "the record's headers cannot be read: over 100,000, or damaged"
 
+/** Why an output refuses a record, as far as dead letters tell it apart. */
+typedef enum ab_refusal {
+    AB_REFUSAL_SIZE,
+    AB_REFUSAL_TIMESTAMP,
+    AB_REFUSAL_RULES,
+    AB_REFUSAL_OTHER,
+    AB_REFUSAL_COUNT
+} ab_refusal_t;
+
+/** The text of it. Frozen like the reasons' meanings. Static storage. */
+const char *ab_refusal_text(ab_refusal_t refusal);
+
 /** Turns the verdict on a record that an output refused into produce_rejected. text says why,
  *  comes from a closed set, is cut to AW_ERROR_TEXT_MAX, and may be NULL. */
 void ab_verdict_reject(ab_verdict_t *verdict, const char *text);

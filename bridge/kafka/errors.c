@@ -173,12 +173,12 @@ const char *ab_error_refusal_text(rd_kafka_resp_err_t err)
 {
     switch (err) {
     case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
-        return "the record is larger than the output topic's max.message.bytes";
+        return ab_refusal_text(AB_REFUSAL_SIZE);
     case RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP:
-        return "the record's timestamp is outside the output topic's range";
+        return ab_refusal_text(AB_REFUSAL_TIMESTAMP);
     case RD_KAFKA_RESP_ERR_INVALID_RECORD:
-        return "the output topic's rules refuse the record";
+        return ab_refusal_text(AB_REFUSAL_RULES);
     default:
-        return "the output topic refused the record";
+        return ab_refusal_text(AB_REFUSAL_OTHER);
     }
 }

@@ -39,6 +39,10 @@ static const owned_t preset_of_consumer[] = {
     {"queued.min.messages", "100000"},
     {"fetch.max.bytes", "8388608"},
 };
+/* A reader is done at the end of the log, and learns of it from a fetch that finds nothing. */
+static const owned_t preset_of_reader[] = {
+    {"fetch.wait.max.ms", "20"},
+};
 static const owned_t preset_of_producer[] = {
     {"queue.buffering.max.messages", "1000000"},
     {"queue.buffering.max.kbytes", "1048576"},
@@ -178,6 +182,9 @@ static int set_role(rd_kafka_conf_t *conf, const ab_config_t *config, const ab_h
     if (consumes && (SET_LIST(conf, preset_of_consumer, ret_text) != 0 ||
                      set_number(conf, "queued.max.messages.kbytes", prefetch_kbytes(config, spec),
                                 ret_text) != 0)) {
+        return -1;
+    }
+    if (spec->role == AB_ROLE_READER && SET_LIST(conf, preset_of_reader, ret_text) != 0) {
         return -1;
     }
     if (spec->role == AB_ROLE_PRODUCER && SET_LIST(conf, preset_of_producer, ret_text) != 0) {

@@ -229,6 +229,14 @@ void ab_reader_limit(ab_reader_t *reader, size_t index, int64_t begin, int64_t e
     }
 }
 
+void ab_reader_begin_at(ab_reader_t *reader, size_t index, int64_t begin)
+{
+    ab_reader_part_t *part = &reader->parts[index];
+    const int64_t most = part->end < part->stable ? part->end : part->stable;
+    part->begin = begin > part->first ? begin : part->first;
+    part->begin = part->begin < most ? part->begin : most;
+}
+
 const ab_reader_part_t *ab_reader_parts_view(const ab_reader_t *reader, size_t *ret_count)
 {
     *ret_count = reader->part_count;

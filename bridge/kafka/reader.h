@@ -90,6 +90,9 @@ ab_read_status_t ab_reader_add_partition(ab_reader_t *reader, const char *topic,
  *  holds. Not after the first ab_reader_next(). */
 void ab_reader_limit(ab_reader_t *reader, size_t index, int64_t begin, int64_t end);
 
+/** Sets the begin of one partition alone, also of one that is followed. */
+void ab_reader_begin_at(ab_reader_t *reader, size_t index, int64_t begin);
+
 /** The partitions that were added, in that order. Lives until the next call that adds or clears. */
 const ab_reader_part_t *ab_reader_parts_view(const ab_reader_t *reader, size_t *ret_count);
 
