@@ -25,6 +25,25 @@ size_t ab_text_decimal(int64_t number, char ret_text[AB_DECIMAL_MAX])
     return size;
 }
 
+bool ab_text_number(aw_span_t text, int64_t max, int64_t *ret_number)
+{
+    int64_t number = 0;
+
+    if (text.size == 0) {
+        return false;
+    }
+    for (size_t i = 0; i < text.size; i++) {
+        int64_t digit = text.data[i] - '0';
+
+        if (digit < 0 || digit > 9 || number > (max - digit) / 10) {
+            return false;
+        }
+        number = number * 10 + digit;
+    }
+    *ret_number = number;
+    return true;
+}
+
 /** The length of the character that begins with this byte, in text known to be well-formed. */
 static size_t character_size(uint8_t first)
 {
