@@ -237,7 +237,8 @@ static void judge_cleanup(const judge_t *judge, const ab_topic_facts_t *topic)
     if ((roles & (ROLE_ERRORS | ROLE_QUARANTINE)) != 0) {
         ab_check_add(judge->report, AB_CHECK_ERROR, "cleanup", topic->topic.name,
                      "it is compacted: of each key the last record only is kept, and one without a "
-                     "key is refused, which stops a lane; set cleanup.policy=delete");
+                     "key is refused, which stops a lane and every redrive; set "
+                     "cleanup.policy=delete");
     } else if (topic->topic.output) {
         ab_check_add(judge->report, AB_CHECK_ERROR, "cleanup", topic->topic.name,
                      "it is compacted: of each entity the last record only is kept; set "

@@ -147,6 +147,13 @@ static int set_transactions(rd_kafka_conf_t *conf, const ab_config_t *config,
 static int set_producer(rd_kafka_conf_t *conf, const ab_config_t *config,
                         const ab_handle_spec_t *spec, char *ret_text)
 {
+    if (spec->job != NULL) {
+        /* One for all jobs of a group: whoever begins fences the one that was there, so that no two
+         * can write at once, and each sees every marker of those before it. */
+        snprintf(id, sizeof(id), "%s.redrive", config->group);
+    } else {
+        snprintf(id, sizeof(id), "%s.%s.%u", config->group, config->instance, spec->lane);
+    }
     long long largest = spec->message_max_bytes;
     largest = largest < MESSAGE_MIN_BYTES ? MESSAGE_MIN_BYTES : largest;
     largest = largest > MESSAGE_MAX_BYTES ? MESSAGE_MAX_BYTES : largest;
@@ -175,7 +182,11 @@ static int set_role(rd_kafka_conf_t *conf, const ab_config_t *config, const ab_h
     char client[640];
     static const char *const roles[] = {"probe", "consumer", "producer", "reader"};
     const bool consumes = spec->role == AB_ROLE_CONSUMER || spec->role == AB_ROLE_READER;
-    snprintf(client, sizeof(client), "agent-bridge.%s.%u", roles[spec->role], spec->lane);
+    if (spec->job != NULL) {
+        snprintf(client, sizeof(client), "agent-bridge.redrive.%s", spec->job);
+    } else {
+        snprintf(client, sizeof(client), "agent-bridge.%s.%u", roles[spec->role], spec->lane);
+    }
     if (set_one(conf, "client.id", client, ret_text) != 0) {
         return -1;
     }

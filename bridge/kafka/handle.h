@@ -21,6 +21,7 @@ typedef struct ab_handle_spec {
     int32_t message_max_bytes; /* producer: the largest of the outputs' limits */
     int32_t batch_bytes;       /* producer: the smallest of them */
     uint64_t prefetch_bytes;   /* reader: bound of what is fetched ahead; 0: memory.per_lane */
+    const char *job;           /* producer: of this redrive job, no lane's; NULL: a lane's */
     bool uncommitted;          /* reader: sees records of open and aborted transactions */
 } ab_handle_spec_t;
 

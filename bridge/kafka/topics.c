@@ -33,20 +33,38 @@ static void add_topic(ab_topics_t *topics, const char *name, bool source)
     topics->items[index].output |= !source;
 }
 
-ab_topics_t *ab_topics_new(const ab_config_t *config)
+static ab_topics_t *make_topics(size_t room)
 {
     ab_topics_t *topics = calloc(1, sizeof(*topics));
     if (topics == NULL) {
         return NULL;
     }
-    /* Per source: itself, its routes, its errors topic, its quarantine. */
-    topics->items = calloc(config->source_count * (AB_SLOT_COUNT + 3), sizeof(*topics->items));
+    topics->items = calloc(room > 0 ? room : 1, sizeof(*topics->items));
     if (topics->items == NULL) {
         free(topics);
         return NULL;
     }
     pthread_mutex_init(&topics->lock, NULL);
     topics->answered_by = -1;
+    return topics;
+}
+
+ab_topics_t *ab_topics_new_outputs(const char *const *names, size_t count)
+{
+    ab_topics_t *topics = make_topics(count);
+    for (size_t i = 0; topics != NULL && i < count; i++) {
+        add_topic(topics, names[i], false);
+    }
+    return topics;
+}
+
+ab_topics_t *ab_topics_new(const ab_config_t *config)
+{
+    /* Per source: itself, its routes, its errors topic, its quarantine. */
+    ab_topics_t *topics = make_topics(config->source_count * (AB_SLOT_COUNT + 3));
+    if (topics == NULL) {
+        return NULL;
+    }
     for (size_t s = 0; s < config->source_count; s++) {
         const ab_policy_t *policy = &config->sources[s].policy;
         add_topic(topics, policy->topic, true);

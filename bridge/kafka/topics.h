@@ -41,6 +41,9 @@ typedef struct ab_topics ab_topics_t;
 /** Collects every source and output of the config, each once. NULL when memory is short. */
 ab_topics_t *ab_topics_new(const ab_config_t *config);
 
+/** The same for topics by name, all of them outputs. The names are borrowed. */
+ab_topics_t *ab_topics_new_outputs(const char *const *names, size_t count);
+
 /** Takes NULL. */
 void ab_topics_free(ab_topics_t *topics);
 
