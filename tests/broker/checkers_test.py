@@ -23,6 +23,7 @@ from mutate import Message, Mutator  # noqa: E402
 from oracle import (SOURCE_HEADER, VARIANTS, Oracle, Policy, Verdict, java_partition, murmur2,  # noqa: E402
                      sha256_hex, source_text)
 from proxy import Proxy  # noqa: E402
+from redrive import MARKER_HEADER, Original, RedriveAudit  # noqa: E402
 from reference import Reference  # noqa: E402
 from traffic import HEADER, SequenceCheck, Traffic  # noqa: E402
 
@@ -380,6 +381,62 @@ class ChaosFinds(unittest.TestCase):
     def test_the_last_line_names_every_kind(self):
         kinds = Counter(missing=1, doubled=2, altered=3, unexpected=4, reordered=5)
         self.assertEqual("9 records, 1 missing, 2 duplicate, 7 altered, 5 reordered", chaos_test.last_line(9, kinds))
+class RedriveAuditFinds(unittest.TestCase):
+    """Three records of one key, redriven in a good run and in each bad one."""
+
+    def setUp(self):
+        self.items = [Input("in", 0, b"k", b"v%d" % n, (("name", b"%d" % n),), 1000 + n, offset=n) for n in range(3)]
+
+    def written(self, item, offset, **changes):
+        headers = tuple(item.headers) + (("__agent_bridge.hops", b"1"),)
+        return Record("in", 0, offset, item.timestamp_ms, item.key, item.value, headers)._replace(**changes)
+
+    def copy(self, item, offset):
+        headers = tuple(item.headers) + letter_headers(item, "oversized", "g", "text")
+        return Record("q", 1, offset, 5, item.key, item.value, headers + (("__agent_bridge.copy", b"whole"),))
+
+    @staticmethod
+    def mark(marked, offset, **changes):
+        return Record("q", 1, offset, 5, None, None, ((MARKER_HEADER, f"q:1:{marked}:job-1".encode()),))._replace(
+            **changes)
+
+    def kinds(self, written=None, quarantine=None):
+        audit = RedriveAudit()
+        for item in self.items[:2]:  # the third stays
+            audit.expect(Original(item, "in", 0))
+        good = [self.written(item, 10 + n) for n, item in enumerate(self.items[:2])]
+        copies = [self.copy(item, n) for n, item in enumerate(self.items)]
+        for record in good if written is None else written(good):
+            audit.see_target(record)
+        marks = [self.mark(0, 3), self.mark(1, 4)]
+        for record in copies + (marks if quarantine is None else quarantine(marks)):
+            audit.see_quarantine(record)
+        problems = audit.finish()
+        return problems[0] if problems else ""
+
+    def test_nothing_in_a_good_run(self):
+        self.assertEqual("", self.kinds())
+
+    def test_what_is_wrong_with_the_records(self):
+        self.assertIn("1 missing", self.kinds(lambda good: good[1:]))
+        self.assertIn("1 doubled", self.kinds(lambda good: good + [self.written(self.items[0], 12)]))
+        self.assertIn("1 reordered", self.kinds(lambda good: good[::-1]))
+        self.assertIn("1 unexpected", self.kinds(lambda good: good + [self.written(self.items[2], 12)]))
+        for changes in ({"value": b"other"}, {"key": None}, {"timestamp_ms": 7}, {"partition": 1}, {"topic": "other"},
+                        {"headers": self.items[0].headers},
+                        {"headers": tuple(self.items[0].headers) + (("__agent_bridge.hops", b"2"),)}):
+            with self.subTest(changes):
+                self.assertIn("altered", self.kinds(lambda good: [good[0]._replace(**changes), good[1]]))
+
+    def test_what_is_wrong_with_the_markers(self):
+        self.assertIn("1 marked", self.kinds(quarantine=lambda marks: marks[1:]))
+        self.assertIn("1 marked", self.kinds(quarantine=lambda marks: marks + [self.mark(0, 5)]))
+        self.assertIn("1 marked", self.kinds(quarantine=lambda marks: marks + [self.mark(2, 5)]))
+        self.assertIn("unexpected", self.kinds(quarantine=lambda marks: [self.mark(0, 3, value=b""), marks[1]]))
+        self.assertIn("unexpected", self.kinds(quarantine=lambda marks: [self.mark(0, 0), marks[1]]))
+
+    def test_that_nothing_was_expected(self):
+        self.assertIn("void", RedriveAudit().finish()[0])
 
 
 if __name__ == "__main__":
