@@ -62,6 +62,9 @@ size_t ab_redrive_count(ab_redrive_t *redrive, aw_span_t reason, ab_redrive_fate
 
 void ab_redrive_leave(ab_redrive_t *redrive, size_t part, const ab_redrive_left_t *left)
 {
+    if (redrive->item_count + redrive->rest_count == 0) {
+        redrive->batch_ms = ab_redrive_now_ms();
+    }
     ab_redrive_rest_t *rest = &redrive->rests[redrive->rest_count++];
     rest->part = part;
     rest->left = *left;

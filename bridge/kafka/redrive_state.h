@@ -20,8 +20,8 @@
 #define AB_REDRIVE_BATCH_BYTES (8u << 20)
 /* Longest word on why a record is left, NUL included; longer ones are cut. */
 #define AB_REDRIVE_MORE_MAX 256
-/* A batch is written at the latest when its first record is so old, and progress without records is
- * committed so often. */
+/* A batch, records that stay among it, is written at the latest when its first is so old, and
+ * progress without records is committed so often. */
 #define AB_REDRIVE_BATCH_MS    500
 #define AB_REDRIVE_PROGRESS_MS 2000
 
