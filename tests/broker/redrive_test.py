@@ -57,12 +57,21 @@ class Redrive(RelayCase):
         self.make(layout, f"{self.prefix}.future", 2)
         now = int(time.time() * 1000)
         pairs = [refused_input(layout.source, PARTITIONS, n, now) for n in range(count)]
-        self.broker.produce([item for _, item in pairs])
+        self.broker.produce(self.among_good_ones(layout.source, [item for _, item in pairs]))
         bridge = self.bridge(layout, source=STRICT).start()
         self.wait_done(layout, bridge)
         bridge.stop()
         self.tell(f"{count} letters made")
         return layout, pairs
+
+    @staticmethod
+    def among_good_ones(source, items):
+        """Two good records after each bad one: no breaker takes that for a broken producer."""
+        good = envelope(b"good")
+        for item in items:
+            yield item
+            for _ in range(2):
+                yield Input(source, item.partition, b"good", good)
 
     def lenient(self, layout, name="redrive", source=None, **sections):
         """The config that jobs run with."""
