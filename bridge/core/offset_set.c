@@ -41,8 +41,7 @@ int ab_offset_set_add(ab_offset_set_t *set, int64_t offset)
         return 0;
     }
     index = (uint64_t)offset - (uint64_t)set->base;
-    /* An array of pages this long is a caller that took somebody's word for an offset. */
-    if (index / AB_OFFSET_PAGE > SIZE_MAX / (4 * sizeof(uint64_t *)) ||
+    if (index >= (uint64_t)AB_OFFSET_SPAN_MAX ||
         make_room(set, (size_t)(index / AB_OFFSET_PAGE)) != 0) {
         return -1;
     }

@@ -16,9 +16,11 @@ typedef struct ab_offset_set {
 
 /** Offsets of one page. */
 #define AB_OFFSET_PAGE 32768
+/** So far above base an offset may be: 64 billion records of one partition. */
+#define AB_OFFSET_SPAN_MAX (INT64_C(1) << 36)
 
-/** Adds an offset. Below base it is left out. Returns 0, or -1 when memory is short, the set then
- *  being as it was. */
+/** Adds an offset. Below base it is left out. Returns 0, or -1 when memory is short or the offset
+ *  lies AB_OFFSET_SPAN_MAX or more above base, the set then being as it was. */
 int ab_offset_set_add(ab_offset_set_t *set, int64_t offset);
 
 bool ab_offset_set_has(const ab_offset_set_t *set, int64_t offset);

@@ -70,14 +70,16 @@ static void test_offset_set_pages_without_offsets_take_no_memory(void **state)
     ab_offset_set_clear(&set);
 }
 
-static void test_offset_set_an_absurd_offset_is_refused(void **state)
+static void test_offset_set_span_is_bounded(void **state)
 {
-    ab_offset_set_t set = {.base = 0};
+    ab_offset_set_t set = {.base = 7};
 
     (void)state;
-    assert_int_equal(ab_offset_set_add(&set, 3), 0);
+    assert_int_equal(ab_offset_set_add(&set, 7 + AB_OFFSET_SPAN_MAX), -1);
     assert_int_equal(ab_offset_set_add(&set, INT64_MAX), -1);
-    assert_true(ab_offset_set_has(&set, 3));
+    assert_int_equal(set.bytes, 0);
+    assert_int_equal(ab_offset_set_add(&set, 7 + AB_OFFSET_SPAN_MAX - 1), 0);
+    assert_true(ab_offset_set_has(&set, 7 + AB_OFFSET_SPAN_MAX - 1));
     ab_offset_set_clear(&set);
 }
 
@@ -88,7 +90,7 @@ int main(void)
         cmocka_unit_test(test_offset_set_added_offsets_are_there_and_no_others),
         cmocka_unit_test(test_offset_set_below_the_base_is_left_out),
         cmocka_unit_test(test_offset_set_pages_without_offsets_take_no_memory),
-        cmocka_unit_test(test_offset_set_an_absurd_offset_is_refused),
+        cmocka_unit_test(test_offset_set_span_is_bounded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
