@@ -502,6 +502,7 @@ static int walk(ab_redrive_t *redrive, bool writes)
 static void start_report(ab_redrive_t *redrive)
 {
     memset(&redrive->report, 0, sizeof(redrive->report));
+    redrive->report.counts = redrive->counts; /* there is room from a survey before */
     redrive->last_count = 0;
 }
 

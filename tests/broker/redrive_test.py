@@ -5,6 +5,7 @@ AW_REDRIVE_LETTERS=100000 runs the long test at its full size; by default it is 
 """
 
 import os
+import pty
 import random
 import sys
 import time
@@ -13,6 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
+from bridge import program  # noqa: E402
 from broker import Input, wait_until  # noqa: E402
 from oracle import java_partition  # noqa: E402
 from redrive import Job, Original, RedriveAudit, write_config  # noqa: E402
@@ -327,6 +329,45 @@ class Redrive(RelayCase):
         self.broker.configure(target, **{"message.timestamp.before.max.ms": target_limit})
         end = self.job(self.lenient(layout), "--yes", "--json", "--to", target).result(1)[1]
         self.assertEqual((100, 60), (end["written"], end["left"]))
+
+    def at_a_terminal(self, file, answer, *words):
+        """(exit code, what stood on the terminal) of a redrive that is asked and answers."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execv(program(), [program(), "redrive", "-c", str(file), *words])
+        shown = b""
+        while True:
+            try:
+                part = os.read(terminal, 65536)
+            except OSError:  # Linux's way to say that the other side is closed
+                break
+            if not part:
+                break
+            shown += part
+            if answer and b"[y/N] " in shown:
+                os.write(terminal, answer)
+                answer = None
+        os.close(terminal)
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), shown.decode("utf-8", "replace")
+
+    def test_the_question_names_the_other_readers_and_no_writes_nothing(self):
+        layout, pairs = self.quarantined(80)
+        self.broker.set_committed(f"{self.prefix}.reader", layout.source, {0: 3})
+        self.broker.set_committed(f"{self.prefix}.stranger", layout.errors, {0: 0})
+        since = self.ends_of(layout.source)
+        file = self.lenient(layout)
+        code, shown = self.at_a_terminal(file, b"n\n", "--reason", "oversized", "--reason", "tombstone")
+        self.assertEqual(0, code, shown)
+        self.assertIn(f"other consumer groups of {layout.source}: {self.prefix}.reader\r\n", shown)
+        self.assertNotIn(f"{self.prefix}.stranger", shown)
+        self.assertIn("Write 10 records? [y/N]", shown)
+        self.assertIn("nothing was written", shown)
+        self.assertEqual(since, self.ends_of(layout.source))
+        code, shown = self.at_a_terminal(file, b"y\n", "--reason", "oversized", "--reason", "tombstone")
+        self.assertEqual(1, code, shown)
+        self.assertIn("20 records selected: 10 written, 10 left, 0 redriven before", shown)
+        self.assertIn("100%", shown)
+        self.check(self.to_source(pairs, ["oversized"]), layout, [layout.source], since)
 
     def test_unknown_job_source_and_missing_target(self):
         layout, _ = self.quarantined(8)
