@@ -136,7 +136,13 @@ static int set_transactions(rd_kafka_conf_t *conf, const ab_config_t *config,
                             const ab_handle_spec_t *spec, char *ret_text)
 {
     char id[1024];
-    snprintf(id, sizeof(id), "%s.%s.%u", config->group, config->instance, spec->lane);
+    if (spec->job != NULL) {
+        /* One for all jobs of a group: whoever begins fences the one that was there, so that no two
+         * can write at once, and each sees every marker of those before it. */
+        snprintf(id, sizeof(id), "%s.redrive", config->group);
+    } else {
+        snprintf(id, sizeof(id), "%s.%s.%u", config->group, config->instance, spec->lane);
+    }
     return set_one(conf, "transactional.id", id, ret_text) != 0 ||
                    set_number(conf, "transaction.timeout.ms", config->transaction_timeout_ms,
                               ret_text) != 0
@@ -147,18 +153,11 @@ static int set_transactions(rd_kafka_conf_t *conf, const ab_config_t *config,
 static int set_producer(rd_kafka_conf_t *conf, const ab_config_t *config,
                         const ab_handle_spec_t *spec, char *ret_text)
 {
-    if (spec->job != NULL) {
-        /* One for all jobs of a group: whoever begins fences the one that was there, so that no two
-         * can write at once, and each sees every marker of those before it. */
-        snprintf(id, sizeof(id), "%s.redrive", config->group);
-    } else {
-        snprintf(id, sizeof(id), "%s.%s.%u", config->group, config->instance, spec->lane);
-    }
     long long largest = spec->message_max_bytes;
     largest = largest < MESSAGE_MIN_BYTES ? MESSAGE_MIN_BYTES : largest;
     largest = largest > MESSAGE_MAX_BYTES ? MESSAGE_MAX_BYTES : largest;
     if (SET_LIST(conf, owned_by_producer, ret_text) != 0 ||
-        (config->guarantee == AB_EXACTLY_ONCE &&
+        ((config->guarantee == AB_EXACTLY_ONCE || spec->job != NULL) &&
          set_transactions(conf, config, spec, ret_text) != 0) ||
         set_number(conf, "message.max.bytes", largest, ret_text) != 0 ||
         set_number(conf, "batch.size", spec->batch_bytes, ret_text) != 0) {

@@ -381,6 +381,8 @@ class ChaosFinds(unittest.TestCase):
     def test_the_last_line_names_every_kind(self):
         kinds = Counter(missing=1, doubled=2, altered=3, unexpected=4, reordered=5)
         self.assertEqual("9 records, 1 missing, 2 duplicate, 7 altered, 5 reordered", chaos_test.last_line(9, kinds))
+
+
 class RedriveAuditFinds(unittest.TestCase):
     """Three records of one key, redriven in a good run and in each bad one."""
 
