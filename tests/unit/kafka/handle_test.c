@@ -47,6 +47,25 @@ static void assert_property(rd_kafka_conf_t *conf, const char *name, const char 
     assert_string_equal(value, expected);
 }
 
+/* Whatever the relay's guarantee is, and the same id for every job of a group. */
+static void test_producer_of_a_redrive_job_is_transactional_under_the_groups_one_id(void **state)
+{
+    (void)state;
+    ab_config_t config = a_config();
+    config.guarantee = AB_AT_LEAST_ONCE;
+    const ab_handle_spec_t spec = {.role = AB_ROLE_PRODUCER,
+                                   .job = "20261201-011500-1c4f07aa",
+                                   .message_max_bytes = 2000000,
+                                   .batch_bytes = 200000};
+    char text[AB_HANDLE_TEXT_MAX] = "";
+    const ab_property_t *property;
+    rd_kafka_conf_t *conf = ab_handle_conf_new(&config, &spec, text, &property);
+    assert_non_null(conf);
+    assert_property(conf, "transactional.id", "g.redrive");
+    assert_property(conf, "client.id", "agent-bridge.redrive.20261201-011500-1c4f07aa");
+    rd_kafka_conf_destroy(conf);
+}
+
 static void test_producer_identity_and_limits_are_the_bridges(void **state)
 {
     (void)state;
@@ -196,6 +215,7 @@ static void test_reader_is_in_no_group_and_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_producer_of_a_redrive_job_is_transactional_under_the_groups_one_id),
         cmocka_unit_test(test_producer_identity_and_limits_are_the_bridges),
         cmocka_unit_test(test_producer_limits_outside_librdkafkas_range_are_clamped),
         cmocka_unit_test(test_consumer_never_trusts_the_librarys_offsets),
