@@ -8,14 +8,6 @@
 /** Longest value of the marker's header, NUL included. */
 #define AB_REDRIVEN_TEXT_MAX (AB_COORDINATES_TEXT_MAX + AB_JOB_ID_MAX)
 
-/** How much of the original a quarantine record holds, the value of AB_HEADER_COPY. */
-typedef enum ab_copy {
-    AB_COPY_NONE, /* a dead letter: its value is no copy */
-    AB_COPY_WHOLE,
-    AB_COPY_HEAD,   /* the value is cut */
-    AB_COPY_POINTER /* neither value nor headers, and the key is cut */
-} ab_copy_t;
-
 /** What the bridge appended to a dead letter or to a quarantine record (docs/dead-letters.md). */
 typedef struct ab_trailer {
     ab_coordinates_t source; /* where the original came from */
