@@ -4,9 +4,11 @@
 AW_REDRIVE_LETTERS=100000 runs the long test at its full size; by default it is small enough for every run.
 """
 
+import json
 import os
 import pty
 import random
+import subprocess
 import sys
 import time
 import unittest
@@ -368,6 +370,28 @@ class Redrive(RelayCase):
         self.assertIn("20 records selected: 10 written, 10 left, 0 redriven before", shown)
         self.assertIn("100%", shown)
         self.check(self.to_source(pairs, ["oversized"]), layout, [layout.source], since)
+
+    def test_verify_counts_what_was_redriven_and_still_balances(self):
+        layout, _ = self.quarantined(160)
+        strict = write_config(self.broker, layout.group, [layout.source_config(**STRICT)], self.folder, "strict")
+
+        def verify():
+            done = subprocess.run([program(), "verify", "-c", str(strict), "--json"], capture_output=True, text=True,
+                                  timeout=120, check=False)
+            self.assertEqual((0, ""), (done.returncode, done.stderr), done.stdout[-2000:])
+            return json.loads(done.stdout.splitlines()[-1])["summary"]
+
+        # Straight to a route, with a config that lets them pass; and to the source, where they fail again.
+        self.job(self.lenient(layout), "--yes", "--to", "route", "--reason", "oversized").wait(0)
+        self.job(strict, "--yes", "--force", "--reason", "tombstone", "--reason", "decode_truncated").wait(0)
+        found = verify()
+        self.assertEqual((20, 60, True), (found["redriven_direct"], found["markers"], found["balanced"]))
+        bridge = self.bridge(layout, source=STRICT).start()
+        self.wait_done(layout, bridge)
+        bridge.stop()
+        found = verify()
+        self.assertEqual((40, 20, 60, True), (found["redriven"], found["redriven_direct"], found["markers"],
+                                              found["balanced"]))
 
     def test_unknown_job_source_and_missing_target(self):
         layout, _ = self.quarantined(8)
