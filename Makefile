@@ -60,11 +60,11 @@ bench-codec: need-all ## the codec beside protobuf-c, the C++ runtime and memcpy
 	@build/bench/bench/codec/codec_bench build/bench/codec.json
 
 fuzz: need-all ## run each fuzz target for SECONDS_EACH
-	@cmake --preset fuzz >/dev/null && cmake --build --preset fuzz >/dev/null
+	@cmake --preset fuzz >/dev/null && cmake --build --preset fuzz --target fuzz/all >/dev/null
 	@$(PYTHON) scripts/fuzz.py build/fuzz $(SECONDS_EACH)
 
 coverage: need-all ## lines and branches of codec/ that its tests reach
-	@cmake --preset coverage >/dev/null && cmake --build --preset coverage >/dev/null
+	@cmake --preset coverage >/dev/null && cmake --build --preset coverage --target tests/unit/codec/all >/dev/null
 	@$(PYTHON) scripts/coverage.py build/coverage
 
 bench-relay: need-all ## measure a relay on a Kafka of its own, with poison and with a scraper (about 4 minutes)

@@ -18,7 +18,8 @@ static void check_envelope(aw_span_t input, int status, const aw_message_t *mess
         fuzz_require(aw_span_equal(view.entity_key, aw_message_value(message, &field, 0).as.bytes));
         for (uint32_t number = 3; aw_field_get(AW_MESSAGE_AGENT_ENVELOPE, number, &field);
              number++) {
-            fuzz_require((aw_message_count(message, &field) > 0) == (view.variant == (int)number));
+            fuzz_require((aw_message_count(message, &field) > 0) ==
+                         (view.variant == (aw_variant_t)number));
         }
     }
 }

@@ -10,6 +10,7 @@ written to BUILD/crashes. Exit 1 when a target found one.
 import argparse
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -71,12 +72,13 @@ def run(build, name, seconds):
                f"-artifact_prefix={crashes}/{name}-", "-print_final_stats=1", corpus, seeds]
     done = subprocess.run([str(part) for part in command], stderr=subprocess.PIPE, text=True,
                           errors="replace", check=False)
-    stats = dict(line.split(":", 1) for line in done.stderr.splitlines() if line.startswith("stat::"))
-    print(f"{name}: {int(stats.get('stat::number_of_executed_units', 0))} inputs, "
-          f"{'nothing found' if done.returncode == 0 else 'A BUG'}", flush=True)
-    if done.returncode != 0:
+    ran = re.search(r"stat::number_of_executed_units:\s*(\d+)", done.stderr)
+    count = int(ran.group(1)) if ran else 0
+    good = done.returncode == 0 and count > 0
+    print(f"{name}: {count} inputs, {'nothing found' if good else 'A BUG, OR IT DID NOT RUN'}", flush=True)
+    if not good:
         print("\n".join(done.stderr.splitlines()[-40:]))
-    return done.returncode == 0
+    return good
 
 
 def main():

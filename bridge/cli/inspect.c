@@ -296,6 +296,7 @@ static int inspect_one(const options_t *options, ab_input_t *input)
     const aw_message_t *message;
     int status = ab_inspect_decode(options->type, bytes, arena, &message, &error);
     if (status == AW_OK) {
+        ab_inspect_warn_ids(input, message);
         code = print_message(options, input, message, arena);
     } else {
         ab_input_complain_error(input, "", status, &error);

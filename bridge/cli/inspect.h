@@ -29,6 +29,10 @@ aw_variant_t ab_inspect_variant(const aw_message_t *envelope);
 int ab_inspect_decode(aw_message_type_t type, aw_span_t input, aw_arena_t *arena,
                       const aw_message_t **ret_message, aw_error_t *error);
 
+/** Warns on stderr of trace and span ids that are there and not as wide as W3C trace context has
+ * them, 16 and 8 bytes. They are carried as they are; other tools may not take them. */
+void ab_inspect_warn_ids(const ab_input_t *input, const aw_message_t *message);
+
 /** Answers the requests in fd line by line on stdout until it ends. Returns an exit code. */
 int ab_inspect_batch(const ab_input_t *input, int fd);
 

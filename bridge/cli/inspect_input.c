@@ -103,3 +103,42 @@ int ab_inspect_decode(aw_message_type_t type, aw_span_t input, aw_arena_t *arena
     }
     return decoded;
 }
+
+static void warn_id(const ab_input_t *input, const aw_message_t *message, uint32_t number,
+                    size_t width)
+{
+    aw_field_t field;
+    bool found = aw_field_get(aw_message_type(message), number, &field);
+    assert(found);
+    const size_t size = aw_message_value(message, &field, 0).as.bytes.size;
+    if (size != 0 && size != width) {
+        ab_inspect_complain("warning: %s: %s has %zu bytes, where trace context has %zu",
+                            input->name, field.name, size, width);
+    }
+}
+
+void ab_inspect_warn_ids(const ab_input_t *input, const aw_message_t *message)
+{
+    enum { TRACE_ID = 16, SPAN_ID = 8 };
+    aw_field_t field;
+    switch (aw_message_type(message)) {
+    case AW_MESSAGE_TOOL_INTENT:
+        warn_id(input, message, AW_FIELD_TOOL_INTENT_TRACE_ID, TRACE_ID);
+        break;
+    case AW_MESSAGE_TRACE_EVENT:
+        warn_id(input, message, AW_FIELD_TRACE_EVENT_TRACE_ID, TRACE_ID);
+        warn_id(input, message, AW_FIELD_TRACE_EVENT_SPAN_ID, SPAN_ID);
+        warn_id(input, message, AW_FIELD_TRACE_EVENT_PARENT_SPAN_ID, SPAN_ID);
+        break;
+    case AW_MESSAGE_STATE_SNAPSHOT:
+        if (aw_field_get(AW_MESSAGE_STATE_SNAPSHOT, AW_FIELD_STATE_SNAPSHOT_PENDING, &field)) {
+            for (size_t i = 0; i < aw_message_count(message, &field); i++) {
+                warn_id(input, aw_message_value(message, &field, i).as.message,
+                        AW_FIELD_TOOL_INTENT_TRACE_ID, TRACE_ID);
+            }
+        }
+        break;
+    default:
+        break;
+    }
+}

@@ -34,6 +34,27 @@ def inspect(*arguments, data=b"", stdout=subprocess.PIPE):
     return done.returncode, done.stdout, done.stderr.decode("utf-8")
 
 
+class Ids(unittest.TestCase):
+    def test_ids_of_another_width_are_printed_with_a_warning(self):
+        event, intent = REFERENCE.classes["TraceEvent"], REFERENCE.classes["ToolIntent"]
+        snapshot = REFERENCE.classes["StateSnapshot"]
+        wide = event(trace_id=b"t" * 17, span_id=b"s" * 7, parent_span_id=b"p")
+        code, out, err = inspect("--type", "TraceEvent", data=wide.SerializeToString())
+        self.assertEqual(code, 0)
+        self.assertIn(b'"spanId"', out)
+        self.assertEqual([line.split(": ", 3)[3] for line in err.splitlines()],
+                         ["trace_id has 17 bytes, where trace context has 16",
+                          "span_id has 7 bytes, where trace context has 8",
+                          "parent_span_id has 1 bytes, where trace context has 8"])
+        for kind, message, warnings in (
+                ("TraceEvent", event(trace_id=b"t" * 16, span_id=b"s" * 8, parent_span_id=b"p" * 8), 0),
+                ("TraceEvent", event(), 0), ("ToolIntent", intent(trace_id=b"t"), 1),
+                ("StateSnapshot", snapshot(pending=[intent(trace_id=b"t" * 16), intent(trace_id=b"t")]), 1)):
+            with self.subTest(message):
+                code, _, err = inspect("--type", kind, data=message.SerializeToString())
+                self.assertEqual((code, err.count("warning:")), (0, warnings))
+
+
 class Options(unittest.TestCase):
     def test_help_names_every_option(self):
         code, out, err = inspect("--help")

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "agentwire/intent.h"
+
 static const struct {
     const char *prefix;
     aw_message_type_t type;
@@ -77,9 +79,33 @@ static void test_upstream_every_message_encodes_to_the_bytes_it_came_from(void *
     assert_int_equal(checked, 14);
 }
 
+static void test_upstream_signed_intent_is_refused_with_a_wrong_key(void **state)
+{
+    (void)state;
+    static uint8_t buffer[4096];
+    char line[512];
+    const char *folder = getenv("AW_UPSTREAM_GOLDEN");
+    assert_non_null(folder);
+    const aw_span_t input = read_file(folder, "tool_intent_signed.bin", buffer, sizeof buffer);
+    aw_arena_t *arena = aw_arena_new(0);
+    aw_keyring_t *keyring = NULL;
+    const aw_message_t *intent = aw_test_decode(AW_MESSAGE_TOOL_INTENT, input, arena);
+    const aw_span_t id = aw_test_value(intent, AW_FIELD_TOOL_INTENT_SIGNING_KEY_ID, 0).as.bytes;
+    assert_in_range(id.size, 1, 256);
+    snprintf(line, sizeof line, "%.*s=d3Jvbmc=\nother=b25l", (int)id.size, (const char *)id.data);
+    assert_int_equal(aw_keyring_new(aw_span_text_view(line), &keyring, NULL), AW_OK);
+    assert_int_equal(aw_intent_verify(intent, keyring, arena), AW_STATUS_BAD_SIGNATURE);
+    aw_keyring_free(keyring);
+    assert_int_equal(aw_keyring_new(aw_span_text_view("other=b25l"), &keyring, NULL), AW_OK);
+    assert_int_equal(aw_intent_verify(intent, keyring, arena), AW_STATUS_UNKNOWN_SIGNING_KEY);
+    aw_keyring_free(keyring);
+    aw_arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_upstream_signed_intent_is_refused_with_a_wrong_key),
         cmocka_unit_test(test_upstream_every_message_encodes_to_the_bytes_it_came_from),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
