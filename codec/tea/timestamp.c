@@ -138,8 +138,9 @@ bool aw__tea_timestamp_read(aw_span_t text, char ret_text[AW_TEA_TIMESTAMP_SIZE]
 bool aw__tea_timestamp_write(int64_t timestamp_ms, char ret_text[AW_TEA_TIMESTAMP_SIZE])
 {
     char result[AW_TEA_TIMESTAMP_SIZE] = "0000-00-00T00:00:00.000";
-    int64_t minutes = timestamp_ms / MS_OF_MINUTE - (timestamp_ms % MS_OF_MINUTE < 0);
-    int64_t left = timestamp_ms - minutes * MS_OF_MINUTE;
+    int64_t left = timestamp_ms % MS_OF_MINUTE;
+    int64_t minutes = timestamp_ms / MS_OF_MINUTE - (left < 0);
+    left += left < 0 ? MS_OF_MINUTE : 0;
     if (!put_minutes(minutes + days_of(1970, 1, 1) * MINUTES_OF_DAY, result)) {
         return false;
     }
