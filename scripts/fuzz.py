@@ -53,8 +53,17 @@ def keyring_seeds():
     yield b"# x\n\n a=_-8=\r\nb=AA\n"
 
 
+def tea_seeds():
+    kinds = ("command", "event", "record", "error")  # the order of aw_tea_kind_t
+    for line in (ROOT / "golden" / "tea" / "v1" / "tea-cases.jsonl").open(encoding="utf-8"):
+        case = json.loads(line)
+        if len(case["input"]) < INPUT_BYTES_MAX:
+            for edition in (0, 0x80):
+                yield bytes([kinds.index(case["kind"]) | edition]) + case["input"].encode()
+
+
 SEEDS = {"wire": wire_seeds, "migrate": wire_seeds, "json": json_seeds, "canonical": canonical_seeds,
-         "keyring": keyring_seeds}
+         "keyring": keyring_seeds, "tea": tea_seeds}
 
 
 def run(build, name, seconds):
@@ -71,7 +80,7 @@ def run(build, name, seconds):
                f"-artifact_prefix={crashes}/{name}-", "-print_final_stats=1", corpus, seeds]
     done = subprocess.run([str(part) for part in command], stderr=subprocess.PIPE, text=True,
                           errors="replace", check=False)
-    stats = dict(line.split(":", 1) for line in done.stderr.splitlines() if line.startswith("stat::"))
+    stats = dict(line.rsplit(":", 1) for line in done.stderr.splitlines() if line.startswith("stat::"))
     print(f"{name}: {int(stats.get('stat::number_of_executed_units', 0))} inputs, "
           f"{'nothing found' if done.returncode == 0 else 'A BUG'}", flush=True)
     if done.returncode != 0:
