@@ -18,8 +18,8 @@ MINUTES := 30
 DOWN := 300
 BASE_IMAGE_SCRIPT := ../shared/tools/local-base-image.sh
 
-.PHONY: help setup demo test bench-codec bench-tea bench-relay fuzz coverage broker broker-stop differential chaos tour format tidy
-.PHONY: clean
+.PHONY: help setup demo test bench-codec bench-tea bench-relay fuzz coverage broker broker-stop differential chaos tour format
+.PHONY: tidy clean
 .PHONY: need-build need-all
 
 help: ## what can be made
