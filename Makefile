@@ -18,8 +18,8 @@ MINUTES := 30
 DOWN := 300
 BASE_IMAGE_SCRIPT := ../shared/tools/local-base-image.sh
 
-.PHONY: help setup demo test bench-codec bench-relay fuzz coverage broker broker-stop differential chaos tour format tidy
-.PHONY: clean
+.PHONY: help setup demo test bench-codec bench-tea bench-relay fuzz coverage broker broker-stop differential chaos tour format
+.PHONY: tidy clean
 .PHONY: need-build need-all
 
 help: ## what can be made
@@ -58,6 +58,10 @@ differential: need-all ## compare COUNT inputs and COUNT JSON texts from SEED wi
 bench-codec: need-all ## the codec beside protobuf-c, the C++ runtime and memcpy; build/bench/codec.json
 	@cmake --preset bench >/dev/null && cmake --build --preset bench --target codec_bench >/dev/null
 	@build/bench/bench/codec/codec_bench build/bench/codec.json
+
+bench-tea: need-all ## tea-protocol beside jansson's load and dump; build/bench/tea.json
+	@cmake --preset bench >/dev/null && cmake --build --preset bench --target tea_bench >/dev/null
+	@build/bench/bench/tea/tea_bench build/bench/tea.json
 
 fuzz: need-all ## run each fuzz target for SECONDS_EACH
 	@cmake --preset fuzz >/dev/null && cmake --build --preset fuzz --target fuzz/all >/dev/null

@@ -66,8 +66,17 @@ def inbox_seeds():
         yield operations[one["op"]] + one["input"].encode()
 
 
+def tea_seeds():
+    kinds = ("command", "event", "record", "error")  # the order of aw_tea_kind_t
+    for line in (ROOT / "golden" / "tea" / "v1" / "tea-cases.jsonl").open(encoding="utf-8"):
+        case = json.loads(line)
+        if len(case["input"]) < INPUT_BYTES_MAX:
+            for edition in (0, 0x80):
+                yield bytes([kinds.index(case["kind"]) | edition]) + case["input"].encode()
+
+
 SEEDS = {"wire": wire_seeds, "migrate": wire_seeds, "json": json_seeds, "canonical": canonical_seeds,
-         "keyring": keyring_seeds, "inbox": inbox_seeds}
+         "keyring": keyring_seeds, "inbox": inbox_seeds, "tea": tea_seeds}
 
 
 def run(build, name, seconds):

@@ -192,7 +192,7 @@ static void put_details(aw_json_writer_t *json, const error_parts_t *parts)
 static int build_error(const error_parts_t *parts, aw_arena_t *arena, aw_span_t *ret_text)
 {
     static const char *const codes[AW_TEA_ERROR_COUNT] = {
-#define CODE(id, name) [AW_TEA_ERROR_##id] = name,
+#define CODE(id, name) [AW_TEA_ERROR_##id] = (name),
         AW_TEA_ERROR_LIST(CODE)
 #undef CODE
     };

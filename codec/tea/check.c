@@ -181,7 +181,7 @@ static bool check_schema(aw__tea_check_t *check, const aw__tea_rule_t *rule,
         return broken(check, AW_TEA_LABEL_TYPE, value);
     }
     bool good = aw__tea_levels(value) <= rule->depth && aw__tea_encoded_size(value) <= rule->max &&
-                aw__tea_is_schema(value);
+                aw__tea_is_schema(check, value);
     return holds(check, good, rule->label, value);
 }
 

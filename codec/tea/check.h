@@ -18,6 +18,8 @@ typedef struct aw__tea_check {
     aw_tea_edition_t edition;
     const aw__tea_type_t *type; /* NULL for an event of unknown type */
     aw_tea_result_t *result;    /* written when a rule is broken */
+    aw_arena_t *arena;          /* for what a rule has to keep while it looks */
+    int status;                 /* AW_OK, or the trouble of the arena: there is no verdict then */
     aw__tea_step_t path[AW__TEA_PATH_MAX];
     unsigned depth;
 } aw__tea_check_t;
@@ -50,9 +52,10 @@ const aw__json_value_t *aw__tea_match(const aw__tea_object_t *object, aw_tea_edi
 /** True for an integer token of 0 to max. */
 bool aw__tea_uint_read(const aw__json_value_t *value, uint64_t max, uint64_t *ret_value);
 
-/** True for a JSON schema of Draft 2020-12 as far as its keywords say by themselves: each keyword
- * of the standard's vocabularies has a value of its kind, and no reference leaves the document. */
-bool aw__tea_is_schema(const aw__json_value_t *schema);
+/** True for a JSON schema of Draft 2020-12, of at most AW_TEA_SCHEMA_DEPTH_MAX levels, as far as
+ * its keywords say by themselves: each keyword of the standard's vocabularies has a value of its
+ * kind, and no reference leaves the document. */
+bool aw__tea_is_schema(aw__tea_check_t *check, const aw__json_value_t *schema);
 
 /** How much of a JSON pointer is made of indexes and of names that any of the tables has. */
 size_t aw__tea_known_prefix(const char *pointer);

@@ -26,8 +26,8 @@ bool aw_tea_kind_find(aw_span_t name, aw_tea_kind_t *ret_kind)
     return false;
 }
 
-#define NAME(id, number, name, meaning)    [number] = name,
-#define MEANING(id, number, name, meaning) [number] = meaning,
+#define NAME(id, number, name, meaning)    [number] = (name),
+#define MEANING(id, number, name, meaning) [number] = (meaning),
 
 const char *aw_tea_class_name(aw_tea_class_t outcome)
 {

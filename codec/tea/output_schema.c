@@ -98,6 +98,7 @@ typedef struct frame {
 } frame_t;
 
 typedef struct walk {
+    aw__tea_check_t *check;
     frame_t frames[AW_TEA_SCHEMA_DEPTH_MAX];
     unsigned depth;
 } walk_t;
@@ -121,25 +122,35 @@ static bool enter_schema(walk_t *walk, const aw__json_value_t *value)
     return value->kind == AW__JSON_OBJECT || is_bool(value);
 }
 
-/** Only strings, and none twice. Quadratic, but within a schema's bound of bytes, of which each
- * string takes three. */
-static bool is_string_set(const aw__json_value_t *list)
+/** Only strings, and none twice: they are made keys of an object, which is then sorted. */
+static bool is_string_set(walk_t *walk, const aw__json_value_t *list)
 {
+    aw__json_sorter_t sorter = {.capacity = 0};
+    aw_arena_t *arena = walk->check->arena;
+    aw__json_value_t *set = aw__json_new(arena, AW__JSON_OBJECT);
     if (list->kind != AW__JSON_ARRAY) {
         return false;
     }
-    for (const aw__json_value_t *item = list->first; item != NULL; item = item->next) {
+    for (const aw__json_value_t *item = list->first; set != NULL && item != NULL;
+         item = item->next) {
         if (item->kind != AW__JSON_STRING) {
             return false;
         }
-        for (const aw__json_value_t *earlier = list->first; earlier != item;
-             earlier = earlier->next) {
-            if (aw_span_equal(earlier->text, item->text)) {
-                return false;
-            }
+        aw__json_value_t *member = aw__json_new(arena, AW__JSON_NULL);
+        if (member == NULL) {
+            set = NULL;
+            break;
         }
+        member->key = item->text;
+        aw__json_append(set, member);
     }
-    return true;
+    if (set == NULL) {
+        walk->check->status =
+            aw_arena_limited(arena) ? AW_STATUS_LIMIT_DECODE_BYTES : AW_STATUS_NO_MEMORY;
+        return false;
+    }
+    walk->check->status = aw__json_sort(&sorter, set, arena);
+    return walk->check->status == AW_OK && sorter.repeated == NULL;
 }
 
 static bool is_type_name(const aw__json_value_t *value)
@@ -154,7 +165,7 @@ static bool is_type_name(const aw__json_value_t *value)
     return false;
 }
 
-static bool is_type(const aw__json_value_t *value)
+static bool is_type(walk_t *walk, const aw__json_value_t *value)
 {
     if (value->kind != AW__JSON_ARRAY) {
         return is_type_name(value);
@@ -164,7 +175,7 @@ static bool is_type(const aw__json_value_t *value)
             return false;
         }
     }
-    return value->count > 0 && is_string_set(value);
+    return value->count > 0 && is_string_set(walk, value);
 }
 
 static bool is_number_of(const aw__json_value_t *value, shape_t shape)
@@ -202,17 +213,24 @@ static bool leads_out(aw_span_t reference)
     return false;
 }
 
-static bool is_object_of(const aw__json_value_t *value, bool (*is_good)(const aw__json_value_t *))
+static bool is_object_of(walk_t *walk, const aw__json_value_t *value,
+                         bool (*is_good)(walk_t *, const aw__json_value_t *))
 {
     if (value->kind != AW__JSON_OBJECT) {
         return false;
     }
     for (const aw__json_value_t *child = value->first; child != NULL; child = child->next) {
-        if (!is_good(child)) {
+        if (!is_good(walk, child)) {
             return false;
         }
     }
     return true;
+}
+
+static bool is_flag(walk_t *walk, const aw__json_value_t *value)
+{
+    (void)walk;
+    return is_bool(value);
 }
 
 /** Judges the value of a keyword; schemas in it are entered and judged by the walk. */
@@ -234,7 +252,7 @@ static bool check_keyword(walk_t *walk, shape_t shape, const aw__json_value_t *v
         enter(walk, value, true);
         return true;
     case TYPE:
-        return is_type(value);
+        return is_type(walk, value);
     case LIST:
         return value->kind == AW__JSON_ARRAY;
     case NUMBER:
@@ -248,13 +266,13 @@ static bool check_keyword(walk_t *walk, shape_t shape, const aw__json_value_t *v
     case REFERENCE:
         return value->kind == AW__JSON_STRING && !leads_out(value->text);
     case STRING_SET:
-        return is_string_set(value);
+        return is_string_set(walk, value);
     case STRING_SETS:
-        return is_object_of(value, is_string_set);
+        return is_object_of(walk, value, is_string_set);
     case BOOLS:
         break;
     }
-    return is_object_of(value, is_bool);
+    return is_object_of(walk, value, is_flag);
 }
 
 static const keyword_t *keyword_of(aw_span_t name)
@@ -267,9 +285,9 @@ static const keyword_t *keyword_of(aw_span_t name)
     return NULL;
 }
 
-bool aw__tea_is_schema(const aw__json_value_t *schema)
+bool aw__tea_is_schema(aw__tea_check_t *check, const aw__json_value_t *schema)
 {
-    walk_t walk = {.depth = 0};
+    walk_t walk = {.check = check};
     if (!enter_schema(&walk, schema)) {
         return false;
     }

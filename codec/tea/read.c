@@ -218,7 +218,7 @@ int aw__tea_read(aw_tea_kind_t kind, aw_tea_edition_t edition, aw_span_t text, a
                  aw__tea_check_t *ret_check)
 {
     aw_tea_result_t result = {.outcome = AW_TEA_OK, .offset = -1};
-    aw__tea_check_t check = {.edition = edition, .result = &result};
+    aw__tea_check_t check = {.edition = edition, .result = &result, .arena = arena};
     const aw__json_value_t *root;
     int status = parse(text, arena, &result, &root);
     if (status != AW_OK) {
@@ -226,6 +226,9 @@ int aw__tea_read(aw_tea_kind_t kind, aw_tea_edition_t edition, aw_span_t text, a
     }
     if (root != NULL) {
         aw__tea_judge(kind, root, &check);
+    }
+    if (check.status != AW_OK) {
+        return check.status;
     }
     *ret_result = result;
     check.result = ret_result;
@@ -289,11 +292,14 @@ int aw_tea_check_any(aw_tea_edition_t edition, aw_span_t text, aw_arena_t *arena
     }
     for (unsigned kind = 0; root != NULL && kind < AW_TEA_KIND_COUNT; kind++) {
         aw_tea_result_t result = {.outcome = AW_TEA_OK, .offset = -1};
-        aw__tea_check_t check = {.edition = edition, .result = &result};
+        aw__tea_check_t check = {.edition = edition, .result = &result, .arena = arena};
         if (aw__json_find_text(root, speakers[kind]) == NULL) {
             continue;
         }
         aw__tea_judge((aw_tea_kind_t)kind, root, &check);
+        if (check.status != AW_OK) {
+            return check.status;
+        }
         if (first_kind == AW_TEA_KIND_COUNT || passes(result.outcome)) {
             first = result;
             first_kind = (aw_tea_kind_t)kind;
@@ -303,7 +309,7 @@ int aw_tea_check_any(aw_tea_edition_t edition, aw_span_t text, aw_arena_t *arena
         }
     }
     if (root != NULL && first_kind == AW_TEA_KIND_COUNT) {
-        aw__tea_check_t check = {.edition = edition, .result = &first};
+        aw__tea_check_t check = {.edition = edition, .result = &first, .arena = arena};
         aw__tea_judge(AW_TEA_EVENT, root, &check);
     }
     *ret_kind = first_kind < AW_TEA_KIND_COUNT ? first_kind : AW_TEA_EVENT;

@@ -1,16 +1,17 @@
-/* Reads doubles as 16 hex digits of their bits, a line each, and prints what the writer makes of
- * each in the three layouts. json_number_test.py compares that with Python's repr. */
+/* Reads doubles as hex digits of their bits, a line each, and prints what the writer makes of each
+ * in the three layouts. json_number_test.py compares that with Python's repr. */
 
-#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "codec/json/number.h"
 
 int main(void)
 {
-    uint64_t bits;
-    while (scanf("%" SCNx64, &bits) == 1) {
+    char line[64];
+    while (fgets(line, sizeof line, stdin) != NULL) {
+        uint64_t bits = strtoull(line, NULL, 16);
         double value;
         memcpy(&value, &bits, sizeof value);
         for (int layout = AW_JSON_NUMBERS_TEA; layout <= AW_JSON_NUMBERS_PYTHON; layout++) {

@@ -2,6 +2,7 @@
 #include "tests/unit/codec/tea_support.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static void test_cases_verdicts_and_canonical_texts_are_those_of_the_file(void **state)
@@ -105,6 +106,29 @@ static void test_cases_every_text_as_every_kind_in_both_editions_gets_a_verdict(
     }
 }
 
+static void test_cases_changed_at_random_get_a_verdict_that_holds_still(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 20, ROOM = 4096 };
+    uint64_t random = 88;
+    unsigned accepted = 0;
+    for (size_t i = 0; i < aw_test_tea_count; i++) {
+        const aw_test_tea_case_t *of = &aw_test_tea_cases[i];
+        for (unsigned round = 0; round < ROUNDS && of->input.size <= ROOM / 2; round++) {
+            uint8_t bytes[ROOM];
+            memcpy(bytes, of->input.data, of->input.size);
+            size_t size = aw_test_mutate(&random, bytes, of->input.size, ROOM);
+            aw_span_t text = aw_test_guarded(aw_span_view(bytes, size));
+            aw_tea_result_t result = aw_test_tea_check(of->kind, AW_TEA_EDITION_B, text);
+            accepted += result.outcome == AW_TEA_OK;
+            char verdict[64]; /* a copy: the text of the verdict lives until the next */
+            snprintf(verdict, sizeof verdict, "%s", aw_test_tea_verdict(&result));
+            aw_test_tea_expect(of->kind, AW_TEA_EDITION_B, text, verdict);
+        }
+    }
+    assert_in_range(accepted, 20, aw_test_tea_count * ROUNDS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -112,6 +136,7 @@ int main(void)
         cmocka_unit_test(test_cases_canonical_text_is_its_own_canonical_text),
         cmocka_unit_test(test_cases_canonical_text_says_the_same_to_jansson),
         cmocka_unit_test(test_cases_text_cut_anywhere_is_malformed_and_never_a_crash),
+        cmocka_unit_test(test_cases_changed_at_random_get_a_verdict_that_holds_still),
         cmocka_unit_test(test_cases_every_text_as_every_kind_in_both_editions_gets_a_verdict),
     };
     return cmocka_run_group_tests(tests, aw_test_tea_set_up, aw_test_tea_tear_down);

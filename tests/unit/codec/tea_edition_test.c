@@ -1,6 +1,8 @@
 /* Edition B, and what the tables promise. */
 #include "tests/unit/codec/tea_support.h"
 
+#include <stdio.h>
+
 #include "codec/json/value.h"
 #include "codec/tea/schema.h"
 
@@ -157,6 +159,46 @@ static void test_edition_b_schema_has_32_levels_and_262144_bytes(void **state)
     }
 }
 
+/* 20,000 different names: what looks at each pair of them would not be done in this test's time. */
+static void test_edition_b_many_names_are_compared_in_little_time(void **state)
+{
+    (void)state;
+    enum { NAMES = 20000 };
+    for (unsigned repeats = 0; repeats <= 1; repeats++) {
+        static char names[NAMES * 10];
+        size_t size = 0;
+        for (unsigned i = 0; i < NAMES; i++) {
+            size += (size_t)snprintf(names + size, sizeof names - size, "%s\"%x\"",
+                                     i > 0 ? "," : "", i + 1 < NAMES || repeats == 0 ? i : 0);
+        }
+        aw_span_t format = aw_test_tea_text("{\"message\":%s,\"finalOutputFormat\":{\"type\":"
+                                            "\"json_schema\",\"schema\":{\"required\":[%s]}}}",
+                                            MESSAGE(TEXT), names);
+        aw_test_tea_expect(
+            AW_TEA_COMMAND, AW_TEA_EDITION_B,
+            aw_test_tea_envelope(AW_TEA_COMMAND, "", "prompt", (const char *)format.data),
+            repeats == 0 ? "ok" : "invalid:schema");
+    }
+}
+
+/** Each refusal of memory on the way to the end of a schema is a status, never a verdict. */
+static void test_edition_b_schema_refused_memory_is_no_verdict(void **state)
+{
+    (void)state;
+    aw_span_t text = aw_test_tea_envelope(
+        AW_TEA_COMMAND, "", "prompt",
+        SCHEMA("{\"required\":[\"a\",\"b\",\"c\"],\"type\":[\"null\",\"object\"]}"));
+    int status = AW_STATUS_LIMIT_DECODE_BYTES;
+    for (size_t limit = 16; status != AW_OK; limit += 16) {
+        aw_arena_t *arena = aw_arena_new(limit);
+        aw_tea_result_t result;
+        assert_non_null(arena);
+        status = aw_tea_check(AW_TEA_COMMAND, AW_TEA_EDITION_B, text, arena, &result);
+        assert_true(status == AW_STATUS_LIMIT_DECODE_BYTES || result.outcome == AW_TEA_OK);
+        aw_arena_free(arena);
+    }
+}
+
 /* The tables lean on an order that the compiler does not hold. */
 
 static void check_object(const aw__tea_object_t *object);
@@ -259,6 +301,8 @@ int main(void)
         cmocka_unit_test(test_edition_b_output_format_is_written_and_a_drops_it),
         cmocka_unit_test(test_edition_b_schemas_keywords_are_held_to_the_draft),
         cmocka_unit_test(test_edition_b_schema_has_32_levels_and_262144_bytes),
+        cmocka_unit_test(test_edition_b_many_names_are_compared_in_little_time),
+        cmocka_unit_test(test_edition_b_schema_refused_memory_is_no_verdict),
         cmocka_unit_test(test_edition_tables_are_sorted_and_whole),
         cmocka_unit_test(test_edition_names_are_unique_words),
     };
