@@ -51,6 +51,12 @@ const char *ab_rebalance_label(ab_rebalance_t rebalance)
     return (unsigned)rebalance < AB_REBALANCE_COUNT ? labels[rebalance] : "";
 }
 
+const char *ab_state_verdict_label(ab_state_verdict_t verdict)
+{
+    static const char *const labels[] = {AB_STATE_VERDICT_LIST(LABEL)};
+    return (unsigned)verdict < AB_STATE_VERDICT_COUNT ? labels[verdict] : "";
+}
+
 const char *ab_phase_label(ab_phase_t phase)
 {
     static const char *const labels[] = {AB_PHASE_LIST(LABEL)};

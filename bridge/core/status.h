@@ -76,6 +76,24 @@ typedef enum ab_rebalance {
 
 const char *ab_rebalance_label(ab_rebalance_t rebalance);
 
+/** What becomes of a record of a state topic: identifier, label. All but the first are refusals:
+ * the key keeps the state it had, and is marked. */
+#define AB_STATE_VERDICT_LIST(X)                                                                   \
+    X(TAKEN, "taken")                                                                              \
+    X(UNDECODABLE, "undecodable")                                                                  \
+    X(KEY_MISMATCH, "key_mismatch")                                                                \
+    X(MISSING_KEY, "missing_key")                                                                  \
+    X(OVERSIZED, "oversized")
+
+typedef enum ab_state_verdict {
+#define AB_STATE_VERDICT_ENUM(id, label) AB_STATE_##id,
+    AB_STATE_VERDICT_LIST(AB_STATE_VERDICT_ENUM)
+#undef AB_STATE_VERDICT_ENUM
+        AB_STATE_VERDICT_COUNT
+} ab_state_verdict_t;
+
+const char *ab_state_verdict_label(ab_state_verdict_t verdict);
+
 /** Counters of one lane that only grow; the relay adds them up. */
 typedef struct ab_counters {
     ab_ledger_t ledger;
