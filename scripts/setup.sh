@@ -10,7 +10,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 build_packages=(gcc libc6-dev make cmake ninja-build pkg-config ca-certificates
-  librdkafka-dev libprotobuf-c-dev libssl-dev libjansson-dev libyaml-dev libmicrohttpd-dev)
+  librdkafka-dev libprotobuf-c-dev libssl-dev libjansson-dev libyaml-dev libmicrohttpd-dev
+  liblmdb-dev)
 test_packages=(git binutils g++ clang llvm libclang-rt-dev clang-tidy clang-format cppcheck valgrind
   libcmocka-dev protobuf-compiler protobuf-c-compiler libprotobuf-dev python3 python3-venv maven
   default-jre-headless)
@@ -20,7 +21,7 @@ test_tools=(git nm g++ clang llvm-symbolizer clang-tidy clang-format cppcheck va
   python3 java mvn)
 
 build_modules=("rdkafka >= 2.0.2" "libprotobuf-c >= 1.4.1" "libcrypto >= 3.0" "jansson >= 2.14"
-  "yaml-0.1 >= 0.2.5" "libmicrohttpd >= 0.9.75")
+  "yaml-0.1 >= 0.2.5" "libmicrohttpd >= 0.9.75" "lmdb >= 0.9.24")
 test_modules=("cmocka >= 1.1.5")
 
 usage() {

@@ -30,6 +30,7 @@ void ab_ledger_emit(const ab_ledger_t *ledger, const ab_sink_t *sink)
 
     fields[count++] = AB_NUMBER("consumed", ledger->consumed);
     fields[count++] = AB_NUMBER("routed", ab_ledger_routed(ledger));
+    fields[count++] = AB_NUMBER("answered", ledger->answered);
     fields[count++] = AB_NUMBER("dead_lettered", ab_ledger_dead_lettered(ledger));
     fields[count++] = AB_NUMBER("dropped", ledger->dropped);
     fields[count++] = AB_FLAG("balanced", balanced);

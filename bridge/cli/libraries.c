@@ -7,6 +7,7 @@
 #include "agentwire/message.h"
 #include "bridge/config/config.h"
 #include "bridge/kafka/properties.h"
+#include "bridge/state/store.h"
 #include "git_describe.h"
 
 size_t ab_libraries(ab_library_t ret_libraries[AB_LIBRARIES_MAX])
@@ -16,6 +17,7 @@ size_t ab_libraries(ab_library_t ret_libraries[AB_LIBRARIES_MAX])
         {"libmicrohttpd", AB_BUILT_MICROHTTPD, ab_http_library_version()},
         {"librdkafka", AB_BUILT_RDKAFKA, ab_kafka_version()},
         {"libyaml", AB_BUILT_YAML, ab_config_yaml_version()},
+        {"lmdb", AB_BUILT_LMDB, ab_store_library_version()},
         {"openssl", AB_BUILT_CRYPTO, aw_crypto_library_version()},
         {"protobuf-c", AB_BUILT_PROTOBUF_C, aw_message_library_version()},
     };

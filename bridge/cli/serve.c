@@ -203,6 +203,8 @@ static ab_http_site_t site_of(service_t *service)
                   .guarantee = ab_guarantee_word(config),
                   .topics = service->topics,
                   .topic_count = config->source_count,
+                  .state_topics = config->state_topics.items,
+                  .state_topic_count = config->answers ? config->state_topics.count : 0,
                   .started_ms = wall_ms()},
         .provider = {relay_status, ab_relay_status_free, service->relay},
     };

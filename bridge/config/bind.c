@@ -42,6 +42,7 @@ static void store(const binder_t *binder, const ab_key_t *key, const ab_value_t 
     void *slot = slot_of(binder, key);
     switch (key->type) {
     case AB_KEY_NAME:
+    case AB_KEY_PATH:
     case AB_KEY_TOPIC:
         *(const char **)slot = value->text;
         break;
@@ -204,6 +205,47 @@ static void bind_properties(const binder_t *binder, const ab_key_t *key, const a
     }
 }
 
+/* Reads a list of topics; a single one may stand for a list of one. */
+static void bind_topics(const binder_t *binder, const ab_key_t *key, const ab_node_t *node,
+                        ab_place_t place)
+{
+    ab_topic_list_t *list = slot_of(binder, key);
+    if (node == NULL || node->reported) {
+        return;
+    }
+    move_to(&place, node);
+    if (node->kind == AB_NODE_MAP || ab_node_is_null(node)) {
+        ab_place_mistake(&place, "expected a list of topics, found %s", kind_text(node));
+        return;
+    }
+    const bool is_list = node->kind == AB_NODE_LIST;
+    const size_t count = is_list ? node->count : 1;
+    if (count > key->max) {
+        ab_place_mistake(&place, "expected up to %u topics, found %zu", (unsigned)key->max, count);
+        return;
+    }
+    list->items = ab_config_memory_alloc(binder->memory, (count + 1) * sizeof(list->items[0]));
+    if (list->items == NULL) {
+        return;
+    }
+    size_t index = 0;
+    for (const ab_node_t *child = is_list ? node->child : node; child != NULL && index < count;
+         child = child->next, index++) {
+        ab_place_t inner = place;
+        ab_value_t value;
+        ab_place_enter_item(&inner, index);
+        move_to(&inner, child);
+        if (child->kind != AB_NODE_SCALAR || ab_node_is_null(child)) {
+            ab_place_mistake(&inner, "expected a topic, found %s", kind_text(child));
+            continue;
+        }
+        const char *text = ab_expand(binder->memory, child->text, &inner);
+        if (text != NULL && ab_value_parse(key, text, &inner, &value)) {
+            list->items[list->count++] = value.text;
+        }
+    }
+}
+
 /* Names all keys of a section, for one who hit none of them. */
 static void list_keys(const char *prefix, char *ret_text, size_t size)
 {
@@ -274,6 +316,8 @@ static void bind_row(const binder_t *binder, const ab_key_t *key, ab_place_t pla
     (void)ab_place_enter(&place, ab_key_name_view(key));
     if (key->type == AB_KEY_PROPERTIES) {
         bind_properties(binder, key, node, place);
+    } else if (key->type == AB_KEY_TOPICS) {
+        bind_topics(binder, key, node, place);
     } else if (key->type != AB_KEY_LATER) {
         bind_value(binder, key, node, place);
     } else if (node != NULL) {
@@ -420,6 +464,15 @@ static void spread_errors(const binder_t *binder)
     }
 }
 
+static void note_answers(const binder_t *binder)
+{
+    ab_config_t *config = binder->config;
+    for (size_t i = 0; i < config->source_count; i++) {
+        const ab_route_t *route = &config->sources[i].policy.routes[AB_SLOT_EXPORT_REQUEST];
+        config->answers = config->answers || route->kind == AB_ROUTE_ANSWER;
+    }
+}
+
 /* How many sources bind_sources() can come to. */
 static size_t count_sources(const ab_node_t *root)
 {
@@ -448,6 +501,7 @@ int ab_config_bind(ab_config_t *config, ab_config_memory_t *memory, const ab_nod
     }
     default_instance(&binder);
     spread_errors(&binder);
+    note_answers(&binder);
     *ret_written = written;
     return ab_config_memory_failed(memory) ? -1 : 0;
 }

@@ -204,6 +204,101 @@ static void check_order(const checker_t *checker, size_t source)
     }
 }
 
+/* The first of state.snapshots_from that is this topic, -1 when none is. */
+static int state_topic_of(const checker_t *checker, const char *topic)
+{
+    const ab_topic_list_t *topics = &checker->config->state_topics;
+    for (size_t i = 0; i < topics->count; i++) {
+        if (same(topics->items[i], topic)) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+/* What the bridge writes must never become state. */
+static void check_not_state(const checker_t *checker, const ab_place_t *place, const char *topic)
+{
+    const int index = state_topic_of(checker, topic);
+    char shown[AB_SHOWN_MAX];
+    if (index >= 0) {
+        ab_place_mistake(place,
+                         "the output `%s` is also state.snapshots_from[%d]: what the bridge writes "
+                         "would become state, expected another topic",
+                         ab_shown(topic, shown), index);
+    }
+}
+
+static void check_outputs_are_no_state(const checker_t *checker, size_t source)
+{
+    const ab_policy_t *policy = policy_of(checker, source);
+    const ab_config_t *config = checker->config;
+    for (unsigned slot = 0; slot < AB_SLOT_COUNT; slot++) {
+        const ab_place_t place = place_of(checker, source, route_paths[slot]);
+        check_not_state(checker, &place, policy->routes[slot].topic);
+    }
+    const ab_place_t errors =
+        place_of_errors(checker, source, "errors.topic", config->errors_topic != NULL);
+    const ab_place_t quarantine =
+        place_of_errors(checker, source, "errors.quarantine", config->quarantine.topic != NULL);
+    if (source == 0 || config->errors_topic == NULL) {
+        check_not_state(checker, &errors, policy->errors_topic);
+    }
+    if (source == 0 || config->quarantine.topic == NULL) {
+        check_not_state(checker, &quarantine, policy->quarantine_topic);
+    }
+}
+
+static void check_answering_source(const checker_t *checker, size_t source, size_t *answering)
+{
+    if (policy_of(checker, source)->routes[AB_SLOT_EXPORT_REQUEST].kind != AB_ROUTE_ANSWER) {
+        return;
+    }
+    const ab_place_t place = place_of(checker, source, "sources[].routes.export_request");
+    const ab_config_t *config = checker->config;
+    if (config->snapshots_topic == NULL) {
+        ab_place_mistake(&place, "`answer` needs `snapshots.topic`, the topic for the answers");
+    }
+    if (config->state_topics.count == 0) {
+        ab_place_mistake(&place, "`answer` needs `state.snapshots_from`, the topics of the state");
+    }
+    if (*answering != NO_SOURCE && config->lanes > 1) {
+        ab_place_mistake(&place,
+                         "sources[%zu] answers too: two lanes would need the same store, expected "
+                         "one source with `answer`, or `lanes: 1`",
+                         *answering);
+    }
+    *answering = source;
+}
+
+static void check_state(const checker_t *checker)
+{
+    const ab_config_t *config = checker->config;
+    const ab_place_t snapshots = place_of(checker, NO_SOURCE, "snapshots.topic");
+    size_t answering = NO_SOURCE;
+    for (size_t i = 0; i < config->source_count; i++) {
+        check_outputs_are_no_state(checker, i);
+        check_answering_source(checker, i, &answering);
+    }
+    if (config->snapshots_topic != NULL) {
+        check_loop(checker, &snapshots, config->snapshots_topic);
+        check_not_state(checker, &snapshots, config->snapshots_topic);
+    }
+    for (size_t i = 0; i < config->state_topics.count; i++) {
+        ab_place_t place = place_of(checker, NO_SOURCE, "state.snapshots_from");
+        const char *topic = config->state_topics.items[i];
+        char shown[AB_SHOWN_MAX];
+        if (state_topic_of(checker, topic) != (int)i) {
+            ab_place_mistake(&place, "`%s` is there twice: remove one", ab_shown(topic, shown));
+        }
+        if (source_reading(checker, topic) != NO_SOURCE) {
+            ab_place_mistake(&place,
+                             "`%s` is also read as sources[%zu]: a topic holds envelopes or state",
+                             ab_shown(topic, shown), source_reading(checker, topic));
+        }
+    }
+}
+
 static void check_times(const checker_t *checker)
 {
     const ab_config_t *config = checker->config;
@@ -224,6 +319,7 @@ void ab_config_check(const ab_config_t *config, const ab_written_t *written,
 {
     checker_t checker = {config, written, findings};
     check_times(&checker);
+    check_state(&checker);
     for (size_t i = 0; i < config->source_count; i++) {
         check_source_names(&checker, i);
         check_sizes(&checker, i);

@@ -21,6 +21,7 @@
 #define AB_CONFIG_KEYS_MAX       1024u         /* keys of one mapping */
 #define AB_CONFIG_VALUE_MAX      (64u * 1024u) /* bytes of a value, after ${…}, file: and env: */
 #define AB_CONFIG_TOPIC_MAX      249u          /* Kafka's own limit */
+#define AB_CONFIG_PATH_MAX       1024u         /* characters of a path */
 
 /** One librdkafka property as written under kafka:, consumer: or producer:. */
 typedef struct ab_property {
@@ -74,6 +75,17 @@ typedef struct ab_listen {
     bool off;
 } ab_listen_t;
 
+/** A list of topics, in the order of the file. */
+typedef struct ab_topic_list {
+    const char **items;
+    size_t count;
+} ab_topic_list_t;
+
+/** Most topics of state.snapshots_from. */
+#define AB_CONFIG_STATE_TOPICS_MAX 8u
+
+typedef enum ab_unknown_key { AB_UNKNOWN_KEY_EMPTY, AB_UNKNOWN_KEY_DEAD_LETTER } ab_unknown_key_t;
+
 /** A whole configuration, checked. Owned by ab_config_load()'s caller; immutable, so threads share
  * it. */
 typedef struct ab_config {
@@ -96,7 +108,13 @@ typedef struct ab_config {
     uint32_t max_hops;              /* these three stand in each source's policy, ready for use */
     bool stop_on_failure;           /* errors.on_failure: stop */
     ab_breaker_rule_t breaker;      /* errors.breaker */
-    bool topics_wait;               /* topics.missing: wait */
+    const char *state_dir;
+    ab_topic_list_t state_topics; /* state.snapshots_from; read only where answers is true */
+    bool answers;                 /* a source's export_request is answered */
+    const char *snapshots_topic;  /* NULL where it is not written */
+    unsigned snapshots_max_wait_ms;
+    ab_unknown_key_t snapshots_unknown_key;
+    bool topics_wait; /* topics.missing: wait */
     uint64_t memory_per_lane_bytes;
     uint64_t decode_bytes; /* limits.decode_bytes */
     unsigned shutdown_timeout_ms;

@@ -65,6 +65,9 @@ static const char agreement[] =
     "- A topic is a source once, and no output is a source: not a route, not `errors.topic`, not "
     "`errors.quarantine`, nor\n"
     "  the topics these default to.\n"
+    "- With `export_request: answer` both `snapshots.topic` and `state.snapshots_from` are "
+    "written. None of\n"
+    "  `state.snapshots_from` is an output, and with several lanes only one source answers.\n"
     "- The quarantine is a topic of its own: neither a route nor a topic for dead letters.\n"
     "- `delivery.commit_interval` is shorter than `delivery.transaction_timeout`.\n"
     "- `max_value` of every source fits into `memory.per_lane`.\n"
@@ -113,6 +116,12 @@ static void print_type(const ab_key_t *key, FILE *out)
         break;
     case AB_KEY_TOPIC:
         fputs("topic", out);
+        break;
+    case AB_KEY_TOPICS:
+        fprintf(out, "list of up to %u topics", (unsigned)key->max);
+        break;
+    case AB_KEY_PATH:
+        fprintf(out, "path, up to %u characters", (unsigned)key->max);
         break;
     case AB_KEY_OPTIONAL_TOPIC:
     case AB_KEY_ROUTE:

@@ -24,6 +24,8 @@ _Static_assert(AB_CONTRACT_OPAQUE == 0 && AB_CONTRACT_TEA == 1 && AB_CONTRACT_SE
                "sources[].contract");
 _Static_assert(AB_EXACTLY_ONCE == 0 && AB_AT_LEAST_ONCE == 1, "delivery.guarantee");
 _Static_assert(AB_LOG_JSON == 0 && AB_LOG_TEXT == 1, "log.format");
+_Static_assert(AB_UNKNOWN_KEY_EMPTY == 0 && AB_UNKNOWN_KEY_DEAD_LETTER == 1,
+               "snapshots.unknown_key");
 _Static_assert(AB_PARTITION_KEY == 0 && AB_PARTITION_SOURCE == 1, "sources[].partition");
 _Static_assert(AB_START_EARLIEST == 0 && AB_START_LATEST == 1 && AB_START_COMMITTED == 2,
                "sources[].start");
@@ -31,7 +33,7 @@ _Static_assert(AB_START_EARLIEST == 0 && AB_START_LATEST == 1 && AB_START_COMMIT
 #define ROUTE(variant, slot, text)                                                                 \
     {                                                                                              \
         .path = "sources[].routes." variant, .type = AB_KEY_ROUTE, .words = "dead_letter|drop",    \
-        .later = "answer", IN_SOURCE(policy.routes[(slot)]), .help = (text)                        \
+        IN_SOURCE(policy.routes[(slot)]), .help = (text)                                           \
     }
 
 static const ab_key_t keys[] = {
@@ -106,7 +108,13 @@ static const ab_key_t keys[] = {
     ROUTE("external_event", AB_SLOT_EXTERNAL_EVENT, "For envelopes with an `external_event`."),
     ROUTE("tool_result", AB_SLOT_TOOL_RESULT, "For envelopes with a `tool_result`."),
     ROUTE("approval", AB_SLOT_APPROVAL, "For envelopes with an `approval`."),
-    ROUTE("export_request", AB_SLOT_EXPORT_REQUEST, "For envelopes with an `export_request`."),
+    {.path = "sources[].routes.export_request",
+     .type = AB_KEY_ROUTE,
+     .words = "dead_letter|drop|answer",
+     IN_SOURCE(policy.routes[AB_SLOT_EXPORT_REQUEST]),
+     .help =
+         "For envelopes with an `export_request`. With `answer` the bridge answers them itself, "
+         "on `snapshots.topic`, with the state that was published last (docs/snapshots.md)."},
     {.path = "sources[].routes.unknown_variant",
      .type = AB_KEY_ROUTE,
      .words = "dead_letter",
@@ -323,8 +331,50 @@ static const ab_key_t keys[] = {
      .fallback = "info",
      IN_CONFIG(log_level),
      .help = "The least severe events that are logged."},
-    {.path = "state", .type = AB_KEY_LATER, .help = "state topics"},
-    {.path = "snapshots", .type = AB_KEY_LATER, .help = "answers to export requests"},
+    {.path = "state",
+     .type = AB_KEY_SECTION,
+     .help = "The published state that export requests are answered from. Read only where a source "
+             "routes `export_request: answer`."},
+    {.path = "state.dir",
+     .type = AB_KEY_PATH,
+     .fallback = "/var/lib/agent-bridge",
+     .max = AB_CONFIG_PATH_MAX,
+     IN_CONFIG(state_dir),
+     .help =
+         "The folder of the stores, of this process alone; it is made where it is not there. It "
+         "may be lost at any time: it is made again from the topics."},
+    {.path = "state.snapshots_from",
+     .type = AB_KEY_TOPICS,
+     .fallback = "<none>",
+     .max = AB_CONFIG_STATE_TOPICS_MAX,
+     IN_CONFIG(state_topics),
+     .help =
+         "Topics of `StateSnapshot` records keyed by `entity_key`, each with as many partitions "
+         "as the source. Where several hold a state of a key, the first in this list is asked. "
+         "Required with `answer`."},
+    {.path = "snapshots", .type = AB_KEY_SECTION, .help = "The answers to export requests."},
+    {.path = "snapshots.topic",
+     .type = AB_KEY_TOPIC,
+     .fallback = "<none>",
+     IN_CONFIG(snapshots_topic),
+     .help = "The topic for the answers. Required with `answer`, and none of "
+             "`state.snapshots_from`, or answers would become state."},
+    {.path = "snapshots.max_wait",
+     .type = AB_KEY_DURATION,
+     .fallback = "10s",
+     .min = 100,
+     .max = 10 * MINUTES,
+     IN_CONFIG(snapshots_max_wait_ms),
+     .help =
+         "How long a request may wait until the state that was written before it has been read; "
+         "its partition waits as long. After that it is dead-lettered as `state_not_ready`."},
+    {.path = "snapshots.unknown_key",
+     .type = AB_KEY_WORD,
+     .words = "empty|dead_letter",
+     .fallback = "empty",
+     IN_CONFIG(snapshots_unknown_key),
+     .help = "What becomes of a request for a key of which no state was ever published: an answer "
+             "without state, as the agents' runtime gives it, or a dead letter, `state_unknown`."},
     {.path = "limits", .type = AB_KEY_SECTION, .help = "Bounds of decoding."},
     {.path = "limits.decode_bytes",
      .type = AB_KEY_SIZE,

@@ -13,6 +13,8 @@ typedef enum ab_key_type {
     AB_KEY_PROPERTY,       /* one librdkafka name that must be there */
     AB_KEY_NAME,           /* letters, digits, '.', '_', '-', up to max of them: const char * */
     AB_KEY_TOPIC,          /* a legal topic name: const char * */
+    AB_KEY_TOPICS,         /* a list of up to max topics: ab_topic_list_t */
+    AB_KEY_PATH,           /* a path that begins with '/', up to max characters: const char * */
     AB_KEY_OPTIONAL_TOPIC, /* the same, or a word: ab_optional_topic_t */
     AB_KEY_ROUTE,          /* a topic or a word: ab_route_t */
     AB_KEY_START,          /* a word or an RFC 3339 time: ab_source_t itself */

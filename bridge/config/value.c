@@ -91,15 +91,9 @@ static bool refuse_later(const ab_key_t *key, const char *text, const ab_place_t
     if (word_number(key->later, text) < 0) {
         return true;
     }
-    if (strcmp(text, "answer") == 0) {
-        ab_place_mistake(place,
-                         "`answer` is not in this version, which cannot answer yet: expected "
-                         "the topic for these records, dead_letter or drop");
-    } else {
-        char words[WORDS_TEXT_MAX];
-        ab_place_mistake(place, "`%s` is not in this version: expected %s", text,
-                         ab_words_text(key->words, words, sizeof(words)));
-    }
+    char words[WORDS_TEXT_MAX];
+    ab_place_mistake(place, "`%s` is not in this version: expected %s", text,
+                     ab_words_text(key->words, words, sizeof(words)));
     return false;
 }
 
@@ -258,7 +252,9 @@ static bool parse_route(const ab_key_t *key, const char *text, const ab_place_t 
         value->route = AB_ROUTE_TOPIC;
         return parse_topic(key, text, place, value);
     }
-    value->route = strcmp(text, "drop") == 0 ? AB_ROUTE_DROP : AB_ROUTE_DEAD_LETTER;
+    value->route = strcmp(text, "drop") == 0     ? AB_ROUTE_DROP
+                   : strcmp(text, "answer") == 0 ? AB_ROUTE_ANSWER
+                                                 : AB_ROUTE_DEAD_LETTER;
     return true;
 }
 
@@ -276,6 +272,19 @@ static bool parse_start(const ab_key_t *key, const char *text, const ab_place_t 
                       "earliest, latest, committed, or a time since 1970 with its zone, such as "
                       "2026-01-31T00:00:00Z");
     }
+    return true;
+}
+
+static bool parse_path(const ab_key_t *key, const char *text, const ab_place_t *place,
+                       ab_value_t *value)
+{
+    char expected[WORDS_TEXT_MAX];
+    if (text[0] != '/' || strlen(text) > key->max) {
+        snprintf(expected, sizeof(expected), "a path from the root, of up to %u characters",
+                 (unsigned)key->max);
+        return refuse(place, text, expected);
+    }
+    value->text = text;
     return true;
 }
 
@@ -352,7 +361,11 @@ bool ab_value_parse(const ab_key_t *key, const char *text, const ab_place_t *pla
     case AB_KEY_NAME:
         good = parse_name(key, text, place, &value);
         break;
+    case AB_KEY_PATH:
+        good = parse_path(key, text, place, &value);
+        break;
     case AB_KEY_TOPIC:
+    case AB_KEY_TOPICS:
         good = parse_topic(key, text, place, &value);
         break;
     case AB_KEY_OPTIONAL_TOPIC:

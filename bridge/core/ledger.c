@@ -24,6 +24,12 @@ void ab_ledger_count(ab_ledger_t *ledger, const ab_verdict_t *verdict)
             ledger->keyless++;
         }
         break;
+    case AB_OUTCOME_ANSWERED:
+        ledger->answered++;
+        if (verdict->keyless) {
+            ledger->keyless++;
+        }
+        break;
     case AB_OUTCOME_DEAD_LETTERED:
         assert(verdict->reason != AB_REASON_NONE);
         ledger->dead_lettered[verdict->reason]++;
@@ -43,6 +49,7 @@ void ab_ledger_add(ab_ledger_t *ledger, const ab_ledger_t *more)
     for (unsigned i = 0; i < AB_SLOT_COUNT; i++) {
         ledger->routed[i] += more->routed[i];
     }
+    ledger->answered += more->answered;
     for (unsigned i = 0; i < AB_REASON_COUNT; i++) {
         ledger->dead_lettered[i] += more->dead_lettered[i];
     }
@@ -76,6 +83,6 @@ uint64_t ab_ledger_dead_lettered(const ab_ledger_t *ledger)
 
 bool ab_ledger_balanced(const ab_ledger_t *ledger)
 {
-    return ledger->consumed ==
-           ab_ledger_routed(ledger) + ab_ledger_dead_lettered(ledger) + ledger->dropped;
+    return ledger->consumed == ab_ledger_routed(ledger) + ledger->answered +
+                                   ab_ledger_dead_lettered(ledger) + ledger->dropped;
 }

@@ -6,12 +6,13 @@
 
 #include "bridge/core/verdict.h"
 
-/** Counters that must balance: consumed = routed + dead_lettered + dropped.
+/** Counters that must balance: consumed = routed + answered + dead_lettered + dropped.
  *  A lane counts into a ledger of its own for the transaction in hand and adds it to the durable
  *  one when the transaction has committed, so that what is shown is what happened. */
 typedef struct ab_ledger {
     uint64_t consumed;
     uint64_t routed[AB_SLOT_COUNT];
+    uint64_t answered;
     uint64_t dead_lettered[AB_REASON_COUNT];
     uint64_t dropped;
     uint64_t keyless;        /* routed although the record had no key */

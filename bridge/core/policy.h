@@ -18,6 +18,7 @@ typedef enum ab_route_slot {
 typedef enum ab_route_kind {
     AB_ROUTE_UNSET,
     AB_ROUTE_TOPIC,
+    AB_ROUTE_ANSWER, /* of an export request: with the state that was published last */
     AB_ROUTE_DEAD_LETTER,
     AB_ROUTE_DROP
 } ab_route_kind_t;

@@ -63,6 +63,11 @@ typedef enum ab_severity {
       "Find out why it keeps failing before it is redriven once more.")                            \
     X(ROUTE_REFUSED, "route_refused", POLICY, true, "the variant's route is dead_letter",          \
       "Name a topic in the source's routes, then redrive.")                                        \
+    X(STATE_UNKNOWN, "state_unknown", POLICY, true, "no state of the key was ever published",      \
+      "Redrive once the pipeline has published the key's state, or set snapshots.unknown_key.")    \
+    X(STATE_NOT_READY, "state_not_ready", BROKER, true,                                            \
+      "the key's state could not be read up to the request within snapshots.max_wait",             \
+      "Look for a restore, or a transaction left open on the state topic; then redrive.")          \
     X(PRODUCE_REJECTED, "produce_rejected", BROKER, true, "the output topic refused the record",   \
       "Compare the topic's max.message.bytes and timestamp limits with the record, then redrive.")
 

@@ -1,6 +1,6 @@
 #include "bridge/core/status.h"
 
-#include <stddef.h>
+#include <stdlib.h>
 
 const double ab_histogram_bounds[AB_HISTOGRAM_BUCKETS] = {
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60, 300, 1800, 3600};
@@ -51,6 +51,12 @@ const char *ab_rebalance_label(ab_rebalance_t rebalance)
     return (unsigned)rebalance < AB_REBALANCE_COUNT ? labels[rebalance] : "";
 }
 
+const char *ab_state_verdict_label(ab_state_verdict_t verdict)
+{
+    static const char *const labels[] = {AB_STATE_VERDICT_LIST(LABEL)};
+    return (unsigned)verdict < AB_STATE_VERDICT_COUNT ? labels[verdict] : "";
+}
+
 const char *ab_phase_label(ab_phase_t phase)
 {
     static const char *const labels[] = {AB_PHASE_LIST(LABEL)};
@@ -98,6 +104,10 @@ void ab_counters_add(ab_counters_t *counters, const ab_counters_t *more)
         counters->produce_failures[i] += more->produce_failures[i];
     }
     counters->lane_restarts += more->lane_restarts;
+    for (size_t i = 0; i < AB_STATE_VERDICT_COUNT; i++) {
+        counters->state_records[i] += more->state_records[i];
+    }
+    ab_histogram_add(&counters->barrier_seconds, &more->barrier_seconds);
     ab_histogram_add(&counters->transaction_seconds, &more->transaction_seconds);
     ab_histogram_add(&counters->record_age_seconds, &more->record_age_seconds);
     if (more->last_dead_letter_ms > counters->last_dead_letter_ms) {
@@ -121,6 +131,46 @@ void ab_source_status_add(ab_source_status_t *status, const ab_source_status_t *
     if (share->oldest_unfinished_seconds > status->oldest_unfinished_seconds) {
         status->oldest_unfinished_seconds = share->oldest_unfinished_seconds;
     }
+}
+
+void ab_state_status_add(ab_state_status_t *status, const ab_state_status_t *share)
+{
+    status->partitions += share->partitions;
+    status->restoring += share->restoring;
+    status->lag_records += share->lag_records;
+    status->keys += share->keys;
+    status->marked_keys += share->marked_keys;
+    status->size_bytes += share->size_bytes;
+}
+
+ab_status_t *ab_status_new(unsigned lanes, unsigned sources, unsigned states)
+{
+    ab_status_t *status = calloc(1, sizeof(*status));
+    if (status == NULL) {
+        return NULL;
+    }
+    status->lanes = calloc(lanes + 1, sizeof(*status->lanes));
+    status->sources = calloc(sources + 1, sizeof(*status->sources));
+    status->states = calloc(states + 1, sizeof(*status->states));
+    if (status->lanes == NULL || status->sources == NULL || status->states == NULL) {
+        ab_status_free(status);
+        return NULL;
+    }
+    status->lane_count = lanes;
+    status->source_count = sources;
+    status->state_count = states;
+    return status;
+}
+
+void ab_status_free(ab_status_t *status)
+{
+    if (status == NULL) {
+        return;
+    }
+    free(status->lanes);
+    free(status->sources);
+    free(status->states);
+    free(status);
 }
 
 bool ab_status_alive(const ab_status_t *status, double limit_seconds)

@@ -76,6 +76,24 @@ typedef enum ab_rebalance {
 
 const char *ab_rebalance_label(ab_rebalance_t rebalance);
 
+/** What becomes of a record of a state topic: identifier, label. All but the first are refusals:
+ * the key keeps the state it had, and is marked. */
+#define AB_STATE_VERDICT_LIST(X)                                                                   \
+    X(TAKEN, "taken")                                                                              \
+    X(UNDECODABLE, "undecodable")                                                                  \
+    X(KEY_MISMATCH, "key_mismatch")                                                                \
+    X(MISSING_KEY, "missing_key")                                                                  \
+    X(OVERSIZED, "oversized")
+
+typedef enum ab_state_verdict {
+#define AB_STATE_VERDICT_ENUM(id, label) AB_STATE_##id,
+    AB_STATE_VERDICT_LIST(AB_STATE_VERDICT_ENUM)
+#undef AB_STATE_VERDICT_ENUM
+        AB_STATE_VERDICT_COUNT
+} ab_state_verdict_t;
+
+const char *ab_state_verdict_label(ab_state_verdict_t verdict);
+
 /** Counters of one lane that only grow; the relay adds them up. */
 typedef struct ab_counters {
     ab_ledger_t ledger;
@@ -86,6 +104,9 @@ typedef struct ab_counters {
     uint64_t
         produce_failures[AB_CAUSE_COUNT]; /* records refused or not delivered; they come again */
     uint64_t lane_restarts;
+    uint64_t state_records[AB_STATE_VERDICT_COUNT]; /* records of state topics, a restore's too */
+    ab_histogram_t
+        barrier_seconds; /* from an export request's arrival until it could be answered */
     ab_histogram_t transaction_seconds; /* from begin to commit */
     ab_histogram_t record_age_seconds;  /* from the record's timestamp to its outcome's commit */
     int64_t last_dead_letter_ms;        /* wall clock, 0: none yet */
@@ -109,6 +130,19 @@ typedef struct ab_source_status {
 
 /** Adds lane's share: counts and lag add up, the oldest wins. */
 void ab_source_status_add(ab_source_status_t *status, const ab_source_status_t *share);
+
+/** One topic of state.snapshots_from, as one lane or the whole process holds it. */
+typedef struct ab_state_status {
+    uint32_t partitions;  /* held */
+    uint32_t restoring;   /* of them, not at the end of their topic since they came */
+    uint64_t lag_records; /* offsets between what was applied and the end, as last fetched */
+    uint64_t keys;        /* with a state */
+    uint64_t marked_keys; /* whose last record was refused */
+    uint64_t size_bytes;  /* of the stores */
+} ab_state_status_t;
+
+/** Adds a lane's share. */
+void ab_state_status_add(ab_state_status_t *status, const ab_state_status_t *share);
 
 /** Where a lane is in its life. */
 #define AB_PHASE_LIST(X)                                                                           \
@@ -154,7 +188,8 @@ typedef enum ab_relay_phase {
 
 const char *ab_relay_phase_label(ab_relay_phase_t phase);
 
-/** The relay now. The arrays are the caller's: as many as the config has lanes and sources. */
+/** The relay now. The arrays are the caller's: as many as the config has lanes,
+ *  sources and state topics. */
 typedef struct ab_status {
     ab_relay_phase_t phase;
     double uptime_seconds;
@@ -163,7 +198,17 @@ typedef struct ab_status {
     unsigned lane_count;
     ab_source_status_t *sources;
     unsigned source_count;
+    ab_state_status_t *states; /* one a topic of state.snapshots_from; none where nothing answers */
+    unsigned state_count;
 } ab_status_t;
+
+/** Makes a zeroed status with arrays of these lengths. The caller owns it. NULL when memory is
+ * short.
+ */
+ab_status_t *ab_status_new(unsigned lanes, unsigned sources, unsigned states);
+
+/** Takes NULL. */
+void ab_status_free(ab_status_t *status);
 
 /** True when the process is alive: every lane's loop has turned within limit_seconds, whatever
  * Kafka does. A relay that has not started its lanes yet is alive. */

@@ -161,6 +161,10 @@ static void take_route(const aw_envelope_view_t *view, const ab_policy_t *policy
         verdict->outcome = AB_OUTCOME_ROUTED;
         verdict->topic = route->topic;
         break;
+    case AB_ROUTE_ANSWER:
+        verdict->outcome = AB_OUTCOME_ANSWERED;
+        verdict->request_id = view->request_id;
+        break;
     case AB_ROUTE_DROP:
         verdict->outcome = AB_OUTCOME_DROPPED;
         break;
@@ -206,6 +210,7 @@ int ab_verdict_of(const ab_record_t *record, const ab_policy_t *policy, aw_arena
     ret_verdict->variant = AW_VARIANT_NONE;
     ret_verdict->topic = NULL;
     ret_verdict->entity_key = record->key;
+    ret_verdict->request_id = AW_SPAN_NULL;
     ret_verdict->event_time_ms =
         record->timestamp_type == AB_TIMESTAMP_NONE ? 0 : record->timestamp_ms;
     ret_verdict->keyless = false;
@@ -251,6 +256,12 @@ void ab_verdict_reject(ab_verdict_t *verdict, const char *text)
     dead_letter(verdict, AB_REASON_PRODUCE_REJECTED, "", text);
 }
 
+void ab_verdict_refuse_answer(ab_verdict_t *verdict, ab_reason_t reason)
+{
+    assert(reason == AB_REASON_STATE_UNKNOWN || reason == AB_REASON_STATE_NOT_READY);
+    dead_letter(verdict, reason, "", NULL);
+}
+
 ab_route_slot_t ab_slot_of_variant(aw_variant_t variant)
 {
     switch (variant) {
@@ -272,6 +283,7 @@ const char *ab_outcome_name(ab_outcome_t outcome)
 {
     static const char *const names[AB_OUTCOME_COUNT] = {
         [AB_OUTCOME_ROUTED] = "routed",
+        [AB_OUTCOME_ANSWERED] = "answered",
         [AB_OUTCOME_DEAD_LETTERED] = "dead_lettered",
         [AB_OUTCOME_DROPPED] = "dropped",
     };

@@ -11,6 +11,7 @@
 /** What is to happen to one record. */
 typedef enum ab_outcome {
     AB_OUTCOME_ROUTED,
+    AB_OUTCOME_ANSWERED,
     AB_OUTCOME_DEAD_LETTERED,
     AB_OUTCOME_DROPPED,
     AB_OUTCOME_COUNT
@@ -23,6 +24,7 @@ typedef struct ab_verdict {
     aw_variant_t variant;  /* NONE when the value was not read or holds no payload we know */
     const char *topic;     /* with ROUTED: where to, borrowed from the policy */
     aw_span_t entity_key;  /* may be empty */
+    aw_span_t request_id;  /* with ANSWERED; may be empty */
     int64_t event_time_ms; /* since the epoch */
     bool keyless;          /* passed check 5 without a record key: its order is the producer's */
     ab_reason_t reason;    /* with DEAD_LETTERED; with DROPPED NONE where a route says drop */
@@ -64,10 +66,14 @@ const char *ab_refusal_text(ab_refusal_t refusal);
  *  comes from a closed set, is cut to AW_ERROR_TEXT_MAX, and may be NULL. */
 void ab_verdict_reject(ab_verdict_t *verdict, const char *text);
 
+/** Turns the verdict on an export request that was to be answered into a dead letter: reason is
+ *  STATE_UNKNOWN or STATE_NOT_READY. */
+void ab_verdict_refuse_answer(ab_verdict_t *verdict, ab_reason_t reason);
+
 /** The route that serves a variant: UNKNOWN_VARIANT for NONE. */
 ab_route_slot_t ab_slot_of_variant(aw_variant_t variant);
 
-/** The name of an outcome: "routed", "dead_lettered", "dropped". Static storage. */
+/** The name of an outcome: "routed", "answered", "dead_lettered", "dropped". Static storage. */
 const char *ab_outcome_name(ab_outcome_t outcome);
 
 /** Reads the value of an __agent_bridge.hops header: decimal digits. Anything that is not a number,

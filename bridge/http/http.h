@@ -41,6 +41,8 @@ typedef struct ab_http_facts {
     const char *guarantee;     /* "exactly_once" or "at_least_once" */
     const char *const *topics; /* of the sources, in the order of ab_status_t's */
     size_t topic_count;
+    const char *const *state_topics; /* of state.snapshots_from, where requests are answered */
+    size_t state_topic_count;
     int64_t started_ms; /* wall clock */
 } ab_http_facts_t;
 

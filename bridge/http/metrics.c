@@ -39,7 +39,7 @@ struct metric {
 /* The outcomes, in the order of outcome_count(). */
 static const char *outcome_value(unsigned i)
 {
-    static const char *const values[] = {"routed", "dead_lettered", "dropped"};
+    static const char *const values[] = {"routed", "answered", "dead_lettered", "dropped"};
     return values[i];
 }
 
@@ -84,7 +84,12 @@ static const char *phase_value(unsigned i)
     return ab_phase_label((ab_phase_t)i);
 }
 
-static const label_t outcome = {"outcome", NULL, 0, 3, outcome_value};
+static const char *verdict_value(unsigned i)
+{
+    return ab_state_verdict_label((ab_state_verdict_t)i);
+}
+
+static const label_t outcome = {"outcome", NULL, 0, 4, outcome_value};
 static const label_t variant = {"variant", NULL, 0, AB_SLOT_COUNT, variant_value};
 static const label_t reason = {"reason", NULL, AB_REASON_NONE + 1, AB_REASON_COUNT, reason_value};
 static const label_t result = {"result", NULL, 0, AB_TXN_RESULT_COUNT, result_value};
@@ -94,6 +99,8 @@ static const label_t kind = {"kind", NULL, 0, AB_REBALANCE_COUNT, kind_value};
 static const label_t cause = {"cause", NULL, 0, AB_CAUSE_COUNT, cause_value};
 static const label_t phase = {"phase", NULL, 0, AB_PHASE_COUNT, phase_value};
 static const label_t topic = {"topic", "the source topics of the configuration", 0, 0, NULL};
+static const label_t state_topic = {"topic", "the topics of `state.snapshots_from`", 0, 0, NULL};
+static const label_t verdict = {"verdict", NULL, 0, AB_STATE_VERDICT_COUNT, verdict_value};
 static const label_t le = {"le", "the upper bounds of the buckets", 0, 0, NULL};
 static const label_t build = {
     "version", "this program's; beside it `revision`, and a label for each library", 0, 0, NULL};
@@ -135,8 +142,8 @@ static void write_counters(const scrape_t *scrape, const metric_t *metric)
 static void write_outcomes(const scrape_t *scrape, const metric_t *metric)
 {
     const ab_ledger_t *ledger = &scrape->status->total.ledger;
-    const uint64_t counts[] = {ab_ledger_routed(ledger), ab_ledger_dead_lettered(ledger),
-                               ledger->dropped};
+    const uint64_t counts[] = {ab_ledger_routed(ledger), ledger->answered,
+                               ab_ledger_dead_lettered(ledger), ledger->dropped};
     for (unsigned i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         write_labelled(scrape, metric, metric->label->value(i), counts[i]);
     }
@@ -197,6 +204,26 @@ static void write_oldest(const scrape_t *scrape, const metric_t *metric)
         ab_http_label(scrape->facts->topics[i], scrape->out);
         (void)fprintf(scrape->out, "} %.15g\n",
                       scrape->status->sources[i].oldest_unfinished_seconds);
+    }
+}
+
+/* One number of each state topic. */
+static void write_state(const scrape_t *scrape, const metric_t *metric)
+{
+    for (size_t i = 0; i < scrape->status->state_count && i < scrape->facts->state_topic_count;
+         i++) {
+        uint64_t value;
+        memcpy(&value, (const char *)&scrape->status->states[i] + metric->offset, sizeof(value));
+        write_labelled(scrape, metric, scrape->facts->state_topics[i], value);
+    }
+}
+
+static void write_restoring(const scrape_t *scrape, const metric_t *metric)
+{
+    for (size_t i = 0; i < scrape->status->state_count && i < scrape->facts->state_topic_count;
+         i++) {
+        write_labelled(scrape, metric, scrape->facts->state_topics[i],
+                       scrape->status->states[i].restoring);
     }
 }
 
@@ -300,6 +327,7 @@ static void write_cpu(const scrape_t *scrape, const metric_t *metric)
 
 #define OF_TOTAL(member)  offsetof(ab_counters_t, member)
 #define OF_SOURCE(member) offsetof(ab_source_status_t, member)
+#define OF_STATE(member)  offsetof(ab_state_status_t, member)
 #define OF_NOTHING        0
 
 static const metric_t metrics[] = {
@@ -354,6 +382,27 @@ static const metric_t metrics[] = {
     {"agent_bridge_stuck_partitions", GAUGE, &topic,
      "Partitions with lag that have not moved for health.stuck_after.", write_partitions,
      OF_SOURCE(stuck)},
+    {"agent_bridge_state_records_total", COUNTER, &verdict,
+     "Records of state topics that were applied to the stores, those of a restore included; all "
+     "but "
+     "`taken` left their key as it was, and marked.",
+     write_counters, OF_TOTAL(state_records)},
+    {"agent_bridge_barrier_wait_seconds", HISTOGRAM, &le,
+     "Export requests, from their arrival until all state written before them was read, or until "
+     "snapshots.max_wait.",
+     write_histogram, OF_TOTAL(barrier_seconds)},
+    {"agent_bridge_state_keys", GAUGE, &state_topic,
+     "Keys with a state, over the stores held here.", write_state, OF_STATE(keys)},
+    {"agent_bridge_state_marked_keys", GAUGE, &state_topic,
+     "Keys whose last state record was refused.", write_state, OF_STATE(marked_keys)},
+    {"agent_bridge_state_size_bytes", GAUGE, &state_topic, "Size of the stores on disk.",
+     write_state, OF_STATE(size_bytes)},
+    {"agent_bridge_state_lag_records", GAUGE, &state_topic,
+     "Offsets of the topic that are not applied yet; what is left of a restore.", write_state,
+     OF_STATE(lag_records)},
+    {"agent_bridge_state_restoring_partitions", GAUGE, &state_topic,
+     "Stores held here that have not been at the end of their topic yet.", write_restoring,
+     OF_NOTHING},
     {"agent_bridge_inflight_bytes", GAUGE, NULL,
      "Bytes on their way to the outputs; memory.per_lane bounds those of each lane.",
      write_inflight, OF_NOTHING},
@@ -445,9 +494,9 @@ static const char introduction[] =
 
 void ab_metrics_print_docs(FILE *out)
 {
-    static const label_t *const labels[] = {&outcome,       &variant,   &reason, &result,
-                                            &commit_result, &guarantee, &kind,   &cause,
-                                            &phase,         &topic,     &le,     &build};
+    static const label_t *const labels[] = {
+        &outcome, &variant, &reason,  &result, &commit_result, &guarantee, &kind,
+        &cause,   &phase,   &verdict, &topic,  &state_topic,   &le,        &build};
     (void)fputs(introduction, out);
     for (size_t i = 0; i < METRIC_COUNT; i++) {
         const label_t *label = metrics[i].label;

@@ -124,6 +124,30 @@ static void print_sources(const ab_http_facts_t *facts, const ab_status_t *statu
     (void)fputs("</tbody></table>\n", out);
 }
 
+static void print_states(const ab_http_facts_t *facts, const ab_status_t *status, FILE *out)
+{
+    if (status->state_count == 0) {
+        return;
+    }
+    print_heading("Published state", out);
+    (void)fputs("<table><thead><tr><th>topic</th><th>partitions</th><th>restoring</th>"
+                "<th>lag</th><th>keys</th><th>marked</th><th>bytes</th></tr></thead><tbody>\n",
+                out);
+    for (size_t i = 0; i < status->state_count && i < facts->state_topic_count; i++) {
+        const ab_state_status_t *state = &status->states[i];
+        (void)fputs("<tr><td>", out);
+        ab_http_html(facts->state_topics[i], out);
+        (void)fprintf(out,
+                      "</td><td class=\"n\">%" PRIu32 "</td><td class=\"n\">%" PRIu32
+                      "</td><td class=\"n\">%" PRIu64 "</td><td class=\"n\">%" PRIu64
+                      "</td><td class=\"n\">%" PRIu64 "</td><td class=\"n\">%" PRIu64
+                      "</td></tr>\n",
+                      state->partitions, state->restoring, state->lag_records, state->keys,
+                      state->marked_keys, state->size_bytes);
+    }
+    (void)fputs("</tbody></table>\n", out);
+}
+
 static void print_ledger(const ab_counters_t *total, FILE *out)
 {
     const ab_ledger_t *ledger = &total->ledger;
@@ -131,6 +155,7 @@ static void print_ledger(const ab_counters_t *total, FILE *out)
     (void)fputs("<table><tbody>\n", out);
     print_number("consumed", ledger->consumed, out);
     print_number("routed", ab_ledger_routed(ledger), out);
+    print_number("answered", ledger->answered, out);
     print_number("dead-lettered", ab_ledger_dead_lettered(ledger), out);
     print_number("dropped", ledger->dropped, out);
     print_text("balance",
@@ -208,6 +233,7 @@ void ab_page_print(const ab_http_facts_t *facts, const ab_status_t *status, FILE
     print_state(status, out);
     print_process(facts, status, out);
     print_sources(facts, status, out);
+    print_states(facts, status, out);
     print_ledger(&status->total, out);
     print_lanes(status, out);
     print_paths(out);

@@ -194,6 +194,26 @@ static void put_sources(aw_json_writer_t *json, const ab_http_facts_t *facts,
     aw_json_array_close(json);
 }
 
+static void put_states(aw_json_writer_t *json, const ab_http_facts_t *facts,
+                       const ab_status_t *status)
+{
+    aw_json_key_text(json, "state");
+    aw_json_array_open(json);
+    for (size_t i = 0; i < status->state_count && i < facts->state_topic_count; i++) {
+        const ab_state_status_t *state = &status->states[i];
+        aw_json_object_open(json);
+        put_text(json, "topic", facts->state_topics[i]);
+        put_number(json, "partitions", state->partitions);
+        put_number(json, "restoring_partitions", state->restoring);
+        put_number(json, "lag_records", state->lag_records);
+        put_number(json, "keys", state->keys);
+        put_number(json, "marked_keys", state->marked_keys);
+        put_number(json, "size_bytes", state->size_bytes);
+        aw_json_object_close(json);
+    }
+    aw_json_array_close(json);
+}
+
 static void put_ledger(aw_json_writer_t *json, const ab_ledger_t *ledger)
 {
     open_object(json, "ledger");
@@ -201,6 +221,7 @@ static void put_ledger(aw_json_writer_t *json, const ab_ledger_t *ledger)
     put_number(json, "consumed", ledger->consumed);
     open_object(json, "outcomes");
     put_number(json, "routed", ab_ledger_routed(ledger));
+    put_number(json, "answered", ledger->answered);
     put_number(json, "dead_lettered", ab_ledger_dead_lettered(ledger));
     put_number(json, "dropped", ledger->dropped);
     aw_json_object_close(json);
@@ -246,6 +267,11 @@ static void put_counters(aw_json_writer_t *json, const ab_counters_t *total)
     }
     aw_json_object_close(json);
     put_number(json, "lane_restarts", total->lane_restarts);
+    open_object(json, "state_records");
+    for (int i = 0; i < AB_STATE_VERDICT_COUNT; i++) {
+        put_number(json, ab_state_verdict_label((ab_state_verdict_t)i), total->state_records[i]);
+    }
+    aw_json_object_close(json);
     put_time(json, "last_dead_letter_ms", total->last_dead_letter_ms);
 }
 
@@ -286,6 +312,7 @@ unsigned ab_report_status(const ab_http_facts_t *facts, const ab_status_t *statu
     put_ms(json, "uptime_ms", status->uptime_seconds);
     put_lanes(json, status);
     put_sources(json, facts, status);
+    put_states(json, facts, status);
     put_ledger(json, &status->total.ledger);
     put_counters(json, &status->total);
     put_version(json, facts);

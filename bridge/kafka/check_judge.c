@@ -117,7 +117,10 @@ static void say_topic(const judge_t *judge, const ab_topic_facts_t *topic)
                  ab_check_time_text(fact(topic, AB_FACT_RETENTION_MS), kept));
     }
     ab_check_add(judge->report, AB_CHECK_OK, "topic", topic->topic.name,
-                 "%s%s%s%s: %d partition%s, %d %s%s", topic->topic.source ? "source" : "",
+                 "%s%s%s%s: %d partition%s, %d %s%s",
+                 topic->topic.source  ? "source"
+                 : topic->topic.state ? "state"
+                                      : "",
                  (roles & ROLE_ROUTE) != 0 ? "output" : "",
                  (roles & ROLE_ERRORS) == 0  ? ""
                  : (roles & ROLE_ROUTE) != 0 ? ", errors"
@@ -143,9 +146,10 @@ static void judge_presence(const judge_t *judge, const ab_topic_facts_t *topic)
     case AB_TOPIC_DENIED:
         row = ab_check_add(judge->report, AB_CHECK_ERROR, "acl", name,
                            "%s lacks %s on it, or it does not exist: the brokers tell neither",
-                           judge->report->principal, topic->topic.source ? "Read" : "Write");
+                           judge->report->principal,
+                           ab_topic_is_read(&topic->topic) ? "Read" : "Write");
         if (row != NULL) {
-            row->operation = topic->topic.source ? "Read" : "Write";
+            row->operation = ab_topic_is_read(&topic->topic) ? "Read" : "Write";
             row->resource_type = "Topic";
         }
         break;

@@ -121,6 +121,10 @@ static int set_consumer(rd_kafka_conf_t *conf, const ab_config_t *config,
         set_one(conf, "fetch.queue.backoff.ms", "10", ret_text) != 0) {
         return -1;
     }
+    if (spec->fetch_wait_ms > 0 &&
+        set_number(conf, "fetch.wait.max.ms", spec->fetch_wait_ms, ret_text) != 0) {
+        return -1;
+    }
     if (spec->uncommitted && set_one(conf, "isolation.level", "read_uncommitted", ret_text) != 0) {
         return -1;
     }

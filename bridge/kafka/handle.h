@@ -6,7 +6,8 @@
 #include "bridge/config/config.h"
 
 /** The clients a process has: one probe, and per lane one consumer and one transactional producer.
- *  The verbs that look at topics have readers: consumers that are in no group. */
+ *  The verbs that look at topics have readers, consumers that are in no group; so has a lane that
+ *  answers export requests, for the state topics. */
 typedef enum ab_role {
     AB_ROLE_PROBE,
     AB_ROLE_CONSUMER,
@@ -23,6 +24,7 @@ typedef struct ab_handle_spec {
     uint64_t prefetch_bytes;   /* reader: bound of what is fetched ahead; 0: memory.per_lane */
     const char *job;           /* producer: of this redrive job, no lane's; NULL: a lane's */
     bool uncommitted;          /* reader: sees records of open and aborted transactions */
+    unsigned fetch_wait_ms;    /* reader: longest wait of a fetch for data; 0: librdkafka's own */
 } ab_handle_spec_t;
 
 /** Longest text of a handle error, NUL included. */

@@ -7,6 +7,7 @@
 
 #include "bridge/core/dead_letter.h"
 #include "bridge/kafka/handle.h"
+#include "bridge/kafka/lane_answer.h"
 #include "bridge/kafka/lane_state.h"
 #include "bridge/kafka/relay.h"
 
@@ -234,6 +235,14 @@ static void on_error(rd_kafka_t *rk, int err, const char *reason, void *opaque)
 
 /* ---- opening and closing a life ---- */
 
+void ab_lane_watch_client(ab_lane_t *lane, rd_kafka_conf_t *conf)
+{
+    rd_kafka_conf_set_opaque(conf, lane);
+    rd_kafka_conf_set_log_cb(conf, on_log);
+    rd_kafka_conf_set_error_cb(conf, on_error);
+    ab_link_watch_certificates(&lane->shared->link, conf, on_certificate);
+}
+
 static rd_kafka_t *make_handle(ab_lane_t *lane, ab_role_t role, rd_kafka_type_t type)
 {
     char text[AB_HANDLE_TEXT_MAX];
@@ -247,10 +256,7 @@ static rd_kafka_t *make_handle(ab_lane_t *lane, ab_role_t role, rd_kafka_type_t 
     if (conf != NULL) {
         char compression[32] = "none";
         size_t size = sizeof(compression);
-        rd_kafka_conf_set_opaque(conf, lane);
-        rd_kafka_conf_set_log_cb(conf, on_log);
-        rd_kafka_conf_set_error_cb(conf, on_error);
-        ab_link_watch_certificates(&lane->shared->link, conf, on_certificate);
+        ab_lane_watch_client(lane, conf);
         if (role == AB_ROLE_CONSUMER) {
             rd_kafka_conf_set_rebalance_cb(conf, ab_lane_on_rebalance);
         } else {
@@ -337,6 +343,9 @@ static void open_life(ab_lane_t *lane)
     if (lane->fate != AB_FATE_GO || ab_lane_stopping(lane)) {
         return;
     }
+    if (!ab_answers_connect(lane)) {
+        return;
+    }
     lane->consumer = make_handle(lane, AB_ROLE_CONSUMER, RD_KAFKA_CONSUMER);
     if (lane->consumer != NULL) {
         (void)rd_kafka_poll_set_consumer(lane->consumer);
@@ -404,6 +413,7 @@ static void close_life(ab_lane_t *lane)
     if (lane->consumer != NULL) {
         close_consumer(lane);
     }
+    ab_answers_disconnect(lane);
     for (size_t i = 0; i < lane->topic_count; i++) {
         if (lane->outputs[i] != NULL) {
             rd_kafka_topic_destroy(lane->outputs[i]);
@@ -421,6 +431,7 @@ static void close_life(ab_lane_t *lane)
     ab_parts_reset(&lane->parts);
     pthread_mutex_lock(&lane->counters_lock);
     memset(lane->sources_shown, 0, lane->config->source_count * sizeof(*lane->sources_shown));
+    memset(lane->state_shown, 0, sizeof(lane->state_shown));
     pthread_mutex_unlock(&lane->counters_lock);
     ab_poison_clear(&lane->poison);
     lane->had_assignment = false;
@@ -549,7 +560,7 @@ ab_lane_t *ab_lane_new(ab_shared_t *shared, unsigned index)
     if (lane->outputs == NULL || lane->facts == NULL || lane->targets == NULL ||
         lane->sources_shown == NULL || lane->breakers == NULL || lane->held_back == NULL ||
         lane->arena == NULL || lane->scratch == NULL ||
-        ab_parts_init(&lane->parts, lane->config) != 0) {
+        ab_parts_init(&lane->parts, lane->config) != 0 || ab_answers_new(lane) != 0) {
         ab_lane_free(lane);
         return NULL;
     }
@@ -563,6 +574,7 @@ void ab_lane_free(ab_lane_t *lane)
         return;
     }
     ab_lane_free_sent(lane);
+    ab_answers_free(lane);
     ab_parts_clear(&lane->parts);
     ab_poison_clear(&lane->poison);
     aw_arena_free(lane->arena);

@@ -18,7 +18,9 @@ typedef struct ab_shared {
     const ab_config_t *config;
     const ab_sink_t *sink;
     ab_topics_t *topics;
-    atomic_bool stop;           /* every lane ends at its next record boundary */
+    struct ab_stores *stores; /* these two only where export requests are answered */
+    rd_kafka_t *ends;         /* asked where logs end; sees what is not committed, never fetches */
+    atomic_bool stop;         /* every lane ends at its next record boundary */
     atomic_bool refresh_topics; /* a lane saw a refusal: look at the topics again */
     ab_link_t link;             /* what keeps the clients from the brokers */
     atomic_int denied; /* the last error that said a right is missing; 0: looked into already */
@@ -39,6 +41,10 @@ void ab_lane_ledger(ab_lane_t *lane, ab_ledger_t *ret_ledger);
 /** The lane now, and its share of every source added to ret_sources (one per source of the config);
  * any thread. The lane refreshes the sources about once a second. */
 void ab_lane_status(ab_lane_t *lane, ab_lane_status_t *ret_status, ab_source_status_t *ret_sources);
+
+/** The lane's share of every state topic added to ret_states (one per topic of
+ * state.snapshots_from); any thread. Nothing is added where no export request is answered. */
+void ab_lane_states(ab_lane_t *lane, ab_state_status_t *ret_states);
 
 /** Takes NULL. Not while ab_lane_run() runs. */
 void ab_lane_free(ab_lane_t *lane);

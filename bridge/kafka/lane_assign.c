@@ -1,3 +1,4 @@
+#include "bridge/kafka/lane_answer.h"
 #include "bridge/kafka/lane_state.h"
 
 #include <string.h>
@@ -39,6 +40,9 @@ static void give_up(ab_lane_t *lane, const rd_kafka_topic_partition_list_t *part
             rd_kafka_topic_partition_list_add(fetched, topic, partition);
         }
         ab_poison_forget(&lane->poison, source, partition, INT64_MAX);
+        if (part->state != AB_PART_NONE) {
+            ab_answers_lose(lane, source, partition);
+        }
         (void)ab_parts_set(&lane->parts, source, partition, AB_PART_NONE);
     }
     /* Also with an empty list: it is the answer the group waits for. */
@@ -78,6 +82,11 @@ static void on_assign(ab_lane_t *lane, const rd_kafka_topic_partition_list_t *pa
     rd_kafka_topic_partition_list_t *none = rd_kafka_topic_partition_list_new(1);
     for (int i = 0; i < partitions->cnt; i++) {
         const int source = ab_parts_source(&lane->parts, partitions->elems[i].topic);
+        const ab_part_t *before =
+            ab_parts_get(&lane->parts, source, partitions->elems[i].partition);
+        if (before == NULL || before->state == AB_PART_NONE) {
+            ab_answers_gain(lane, source, partitions->elems[i].partition);
+        }
         if (source < 0 || ab_parts_set(&lane->parts, source, partitions->elems[i].partition,
                                        AB_PART_PENDING) != 0) {
             const ab_field_t fields[] = {AB_TEXT("topic", partitions->elems[i].topic),

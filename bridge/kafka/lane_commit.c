@@ -1,3 +1,4 @@
+#include "bridge/kafka/lane_answer.h"
 #include "bridge/kafka/lane_state.h"
 
 #include <stdio.h>
@@ -189,6 +190,10 @@ void ab_lane_pass_markers(ab_lane_t *lane, rd_kafka_topic_partition_list_t *offs
     rd_kafka_topic_partition_list_t *positions = rd_kafka_topic_partition_list_copy(offsets);
     if (rd_kafka_position(lane->consumer, positions) == RD_KAFKA_RESP_ERR_NO_ERROR) {
         for (int i = 0; i < offsets->cnt; i++) {
+            const int source = ab_parts_source(&lane->parts, offsets->elems[i].topic);
+            if (ab_parts_get(&lane->parts, source, offsets->elems[i].partition)->held) {
+                continue; /* the position is behind the request that waits */
+            }
             if (positions->elems[i].err == RD_KAFKA_RESP_ERR_NO_ERROR &&
                 positions->elems[i].offset > offsets->elems[i].offset) {
                 offsets->elems[i].offset = positions->elems[i].offset;
@@ -498,6 +503,7 @@ static bool seek_unpaused(ab_lane_t *lane, const rd_kafka_topic_partition_list_t
 void ab_lane_rewind(ab_lane_t *lane)
 {
     rd_kafka_topic_partition_list_t *list = held_partitions(lane);
+    ab_answers_drop(lane);
     if (list->cnt > 0) {
         if (!committed_offsets(lane, list)) {
             rd_kafka_topic_partition_list_destroy(list);

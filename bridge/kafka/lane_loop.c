@@ -1,3 +1,4 @@
+#include "bridge/kafka/lane_answer.h"
 #include "bridge/kafka/lane_state.h"
 
 #include <stdio.h>
@@ -17,7 +18,8 @@ static bool decide(ab_lane_t *lane, const ab_record_t *record, int source,
     aw_arena_reset(lane->scratch);
     if (ab_verdict_of(record, &lane->config->sources[source].policy, lane->scratch, ret_verdict) !=
         AW_OK) {
-        lane->txn.broken = true;
+        lane->txn.broken = lane->txn.open;
+        lane->need_rewind = true;
         return false;
     }
     if (lane->headers_unreadable && ret_verdict->outcome == AB_OUTCOME_ROUTED) {
@@ -27,8 +29,6 @@ static bool decide(ab_lane_t *lane, const ab_record_t *record, int source,
     return true;
 }
 
-/* One record, from its verdict to the producer. Its transaction is open afterwards, or it will be
- * read again. */
 static void take_record(ab_lane_t *lane, rd_kafka_message_t *message, int source, ab_part_t *part)
 {
     ab_record_t record;
@@ -38,6 +38,13 @@ static void take_record(ab_lane_t *lane, rd_kafka_message_t *message, int source
     const ab_poison_entry_t *entry =
         ab_poison_find(&lane->poison, source, record.partition, record.offset);
     const bool suspect = entry != NULL && entry->suspect;
+    if (!decide(lane, &record, source, &verdict)) {
+        return;
+    }
+    if (verdict.outcome == AB_OUTCOME_ANSWERED &&
+        !ab_answers_take(lane, message, &record, source, part, &verdict)) {
+        return; /* it waits, or comes again */
+    }
     if (lane->txn.open && lane->txn.suspect != suspect) {
         if (!ab_lane_commit(lane)) {
             return;
@@ -55,8 +62,7 @@ static void take_record(ab_lane_t *lane, rd_kafka_message_t *message, int source
     if (lane->plain && !ab_plain_open(lane, part, &record)) {
         return;
     }
-    if (!decide(lane, &record, source, &verdict) ||
-        !ab_lane_send(lane, message, &record, &verdict, source)) {
+    if (!ab_lane_send(lane, message, &record, &verdict, source)) {
         return; /* the transaction is broken: the loop aborts it */
     }
     part->next = record.offset + 1;
@@ -76,6 +82,18 @@ static void take_record(ab_lane_t *lane, rd_kafka_message_t *message, int source
     part->in_transaction = true;
     if (record.timestamp_type != AB_TIMESTAMP_NONE) {
         ab_lane_note_stamp(lane, record.timestamp_ms);
+    }
+}
+
+void ab_lane_take(ab_lane_t *lane, rd_kafka_message_t *message, int source, ab_part_t *part)
+{
+    lane->record_in_hand = true;
+    take_record(lane, message, source, part);
+    lane->record_in_hand = false;
+    part = ab_parts_get(&lane->parts, source, message->partition); /* a rebalance may move it */
+    if (part->next <= message->offset && !part->held && !lane->txn.broken &&
+        lane->fate == AB_FATE_GO) {
+        lane->need_rewind = true; /* it was not decided: it must come again */
     }
 }
 
@@ -162,7 +180,7 @@ static void on_message(ab_lane_t *lane, rd_kafka_message_t *message)
         return;
     }
     ab_part_t *part = ab_parts_get(&lane->parts, source, message->partition);
-    if (part == NULL || part->state != AB_PART_HELD || message->offset < part->next) {
+    if (part == NULL || part->state != AB_PART_HELD || message->offset < part->next || part->held) {
         count_stale(lane);
         return;
     }
@@ -170,13 +188,7 @@ static void on_message(ab_lane_t *lane, rd_kafka_message_t *message)
         lane->need_rewind = true; /* fetched before the pause: it comes again */
         return;
     }
-    lane->record_in_hand = true;
-    take_record(lane, message, source, part);
-    lane->record_in_hand = false;
-    part = ab_parts_get(&lane->parts, source, message->partition);
-    if (part->next <= message->offset && !lane->txn.broken && lane->fate == AB_FATE_GO) {
-        lane->need_rewind = true; /* it was not decided: it must come again */
-    }
+    ab_lane_take(lane, message, source, part);
 }
 
 /* ---- when to commit ---- */
@@ -250,12 +262,16 @@ static void serve_producer(ab_lane_t *lane, unsigned *count, bool idle)
 /* One turn with nothing in the way: poll, decide, commit when due. */
 static void turn(ab_lane_t *lane, int64_t now, unsigned *served)
 {
-    rd_kafka_message_t *message = rd_kafka_consumer_poll(lane->consumer, poll_ms(lane, now));
+    ab_answers_release(lane);
+    rd_kafka_message_t *message =
+        rd_kafka_consumer_poll(lane->consumer, ab_answers_patience_ms(lane, poll_ms(lane, now)));
     lane->last_poll_ns = now;
     serve_producer(lane, served, message == NULL);
     if (message != NULL) {
         on_message(lane, message);
-        rd_kafka_message_destroy(message);
+        if (!ab_answers_holds(lane, message)) {
+            rd_kafka_message_destroy(message);
+        }
     }
     if (lane->plain) {
         ab_plain_turn(lane, message == NULL);
@@ -283,6 +299,7 @@ void ab_lane_loop(ab_lane_t *lane)
                            : waiting             ? AB_PHASE_WAITING
                                                  : AB_PHASE_RUNNING);
         ab_lane_show(lane);
+        ab_answers_serve(lane);
         if (ab_plain_failing(lane)) {
             ab_plain_serve(lane);
         } else if (now < lane->backoff_until_ns) {

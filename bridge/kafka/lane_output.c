@@ -6,6 +6,7 @@
 #include "agentwire/status.h"
 #include "bridge/core/dead_letter.h"
 #include "bridge/core/partition.h"
+#include "bridge/kafka/lane_answer.h"
 #include "bridge/kafka/relay.h"
 
 /* Tells a quarantine record that only points to its source from one that is whole. */
@@ -312,6 +313,24 @@ static outgoing_t routed_of(const ab_lane_t *lane, rd_kafka_message_t *message,
     return out;
 }
 
+/* What is about to be written for an export request: not the record's bytes, but the answer that
+ * was made for it. It owns the headers. */
+static outgoing_t answer_of(const ab_lane_t *lane, const ab_record_t *record,
+                            const ab_verdict_t *verdict)
+{
+    const ab_answer_t *answer = &lane->answers->answer;
+    outgoing_t out = {.output = AB_OUTPUT_ROUTE,
+                      .topic = lane->answers->snapshots,
+                      .key = verdict->entity_key,
+                      .value = answer->value,
+                      .headers = rd_kafka_headers_new(answer->header_count)};
+    out.partition = partition_for(lane, &out, record->partition, true);
+    for (size_t i = 0; i < answer->header_count; i++) {
+        add_header(out.headers, answer->headers[i].name, answer->headers[i].value);
+    }
+    return out;
+}
+
 static bool send_routed(ab_lane_t *lane, rd_kafka_message_t *message, const ab_record_t *record,
                         int source, outgoing_t *out, wire_size_t wire)
 {
@@ -478,17 +497,23 @@ bool ab_lane_send(ab_lane_t *lane, rd_kafka_message_t *message, const ab_record_
     if (verdict->outcome == AB_OUTCOME_DROPPED) {
         return true;
     }
-    if (verdict->outcome == AB_OUTCOME_ROUTED) {
-        outgoing_t out = routed_of(lane, message, record, verdict, source);
+    if (verdict->outcome == AB_OUTCOME_ROUTED || verdict->outcome == AB_OUTCOME_ANSWERED) {
+        const bool answers = verdict->outcome == AB_OUTCOME_ANSWERED;
+        outgoing_t out = answers ? answer_of(lane, record, verdict)
+                                 : routed_of(lane, message, record, verdict, source);
         const wire_size_t wire = wire_size_of(&out);
         const ab_poison_entry_t *entry =
             ab_poison_find(&lane->poison, source, record->partition, record->offset);
         const bool refused =
             rung_of(entry, AB_OUTPUT_ROUTE) >= ab_output_last_rung(AB_OUTPUT_ROUTE);
         if (!refused && may_fit(lane, &out, &wire)) {
-            return send_routed(lane, message, record, source, &out, wire);
+            return answers ? hand_over(lane, record, source, &out)
+                           : send_routed(lane, message, record, source, &out, wire);
         }
-        refused_by = verdict->topic;
+        if (answers) {
+            rd_kafka_headers_destroy(out.headers);
+        }
+        refused_by = answers ? lane->config->snapshots_topic : verdict->topic;
         ab_verdict_reject(
             verdict,
             ab_error_refusal_text(refused ? entry->error : RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE));

@@ -112,7 +112,7 @@ static rd_kafka_topic_partition_list_t *frontiers(ab_lane_t *lane)
             if (part->state != AB_PART_HELD && part->state != AB_PART_STOPPED) {
                 continue;
             }
-            const bool is_quiet = part->state == AB_PART_HELD &&
+            const bool is_quiet = part->state == AB_PART_HELD && !part->held &&
                                   ab_frontier_waiting(&part->frontier) == 0 &&
                                   !lane->record_in_hand && !lane->need_rewind && !lane->txn.broken;
             if (is_quiet || part->frontier.offset > part->committed) {

@@ -77,6 +77,9 @@ typedef struct ab_targets {
     int quarantine;
 } ab_targets_t;
 
+/* What answering export requests takes (lane_answer.h). */
+typedef struct ab_answers ab_answers_t;
+
 struct ab_lane {
     ab_shared_t *shared;
     const ab_config_t *config;
@@ -92,6 +95,8 @@ struct ab_lane {
     int32_t largest_limit, smallest_limit; /* what the producer was made with */
     bool plain;                            /* at_least_once: no transactions */
     bool compresses;                       /* a batch may come out smaller than its records */
+
+    ab_answers_t *answers; /* NULL where no export request is answered */
 
     ab_parts_t parts;
     ab_poison_t poison;
@@ -148,6 +153,7 @@ struct ab_lane {
     pthread_mutex_t counters_lock;
     ab_counters_t durable;
     ab_source_status_t *sources_shown;
+    ab_state_status_t state_shown[AB_CONFIG_STATE_TOPICS_MAX];
     int64_t shown_ns;
 };
 
@@ -167,6 +173,9 @@ void ab_lane_denied(ab_lane_t *lane, rd_kafka_resp_err_t err);
 /* A fatal error of the producer or consumer: fenced, timed out, denied, or broken. */
 void ab_lane_fatal(ab_lane_t *lane, rd_kafka_resp_err_t err, const char *text);
 
+/* Gives a client's log, errors and certificates to the lane; its opaque is the lane. */
+void ab_lane_watch_client(ab_lane_t *lane, rd_kafka_conf_t *conf);
+
 /* lane_status.c */
 void ab_lane_tick(ab_lane_t *lane, ab_phase_t phase);
 void ab_lane_show(
@@ -182,6 +191,9 @@ void ab_lane_count_rebalance(ab_lane_t *lane, ab_rebalance_t rebalance);
 
 /* lane_loop.c: one life, from open handles to fate or stop. */
 void ab_lane_loop(ab_lane_t *lane);
+/* One record, from its verdict to the producer. Its transaction is open afterwards, or it is held,
+ * or it will be read again. */
+void ab_lane_take(ab_lane_t *lane, rd_kafka_message_t *message, int source, ab_part_t *part);
 /* Destroys what the consumer gave while no record can be taken: a record has lost its place and
  * comes again, an error is heard all the same. NULL is allowed. */
 void ab_lane_discard(ab_lane_t *lane, rd_kafka_message_t *message);

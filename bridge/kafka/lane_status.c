@@ -101,7 +101,7 @@ static int64_t frontier_of(ab_lane_t *lane, const char *topic, int32_t partition
                            const ab_part_t *part)
 {
     int64_t frontier = part->committed;
-    if (part->in_transaction || lane->need_rewind || part->next > part->committed) {
+    if (part->in_transaction || part->held || lane->need_rewind || part->next > part->committed) {
         return frontier;
     }
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
@@ -176,6 +176,15 @@ void ab_lane_show(ab_lane_t *lane)
         lane->sources_shown[s] = shown;
         pthread_mutex_unlock(&lane->counters_lock);
     }
+}
+
+void ab_lane_states(ab_lane_t *lane, ab_state_status_t *ret_states)
+{
+    pthread_mutex_lock(&lane->counters_lock);
+    for (size_t t = 0; lane->config->answers && t < lane->config->state_topics.count; t++) {
+        ab_state_status_add(&ret_states[t], &lane->state_shown[t]);
+    }
+    pthread_mutex_unlock(&lane->counters_lock);
 }
 
 void ab_lane_status(ab_lane_t *lane, ab_lane_status_t *ret_status, ab_source_status_t *ret_sources)

@@ -22,11 +22,13 @@ typedef enum ab_part_state {
 /** One source partition. The position is the bridge's own (specs/lane.md rules 2 and 4). */
 typedef struct ab_part {
     ab_part_state_t state;
-    bool assigned;       /* librdkafka has been told to fetch it */
+    bool assigned; /* librdkafka has been told to fetch it */
+    bool held;     /* a request at its head waits: nothing behind it is taken (lane_answer.h) */
     bool in_transaction; /* has records in the transaction in hand */
     unsigned tries;      /* rounds in which its beginning could not be settled */
     int64_t next;        /* the next offset expected */
     int64_t committed;   /* the frontier: below it every outcome is durable */
+    int64_t covered;     /* below it everything was written before the last barrier was asked for */
     int64_t end;         /* where the log ended when it was last read to its end, -1: not yet */
     int64_t first_ms; /* timestamp of the first record since the last commit, 0: none or unknown */
     bool paused;      /* by the lane, for its source's breaker */

@@ -8,6 +8,7 @@
 
 #include "bridge/kafka/handle.h"
 #include "bridge/kafka/lane.h"
+#include "bridge/kafka/relay_state.h"
 #include "bridge/kafka/rights.h"
 
 #define METADATA_MS      3000
@@ -17,6 +18,7 @@
 #define REFRESH_EVERY_MS 300000
 #define REFRESH_GAP_MS   1000 /* after a refusal, at most this often */
 #define TICK_MS          50
+#define STATE_EVERY_MS   1000 /* how soon a changed partition count of a state topic is seen */
 #define RIGHTS_MS        5000
 /* Looks at the brokers that must fail alike before a refused login or certificate ends the start:
  * a broker that is only just coming up may refuse one. */
@@ -116,6 +118,16 @@ static int on_probe_certificate(rd_kafka_t *rk, const char *broker, int32_t brok
     return ab_link_certificate(&relay->shared.link, broker, *x509_error);
 }
 
+/* For every client that belongs to no lane. */
+static void watch_client(rd_kafka_conf_t *conf, void *opaque)
+{
+    ab_relay_t *relay = opaque;
+    rd_kafka_conf_set_opaque(conf, relay);
+    rd_kafka_conf_set_log_cb(conf, on_probe_log);
+    rd_kafka_conf_set_error_cb(conf, on_probe_error);
+    ab_link_watch_certificates(&relay->shared.link, conf, on_probe_certificate);
+}
+
 static bool make_probe(ab_relay_t *relay)
 {
     char text[AB_HANDLE_TEXT_MAX];
@@ -123,10 +135,7 @@ static bool make_probe(ab_relay_t *relay)
     const ab_handle_spec_t spec = {.role = AB_ROLE_PROBE};
     rd_kafka_conf_t *conf = ab_handle_conf_new(relay->shared.config, &spec, text, &property);
     if (conf != NULL) {
-        rd_kafka_conf_set_opaque(conf, relay);
-        rd_kafka_conf_set_log_cb(conf, on_probe_log);
-        rd_kafka_conf_set_error_cb(conf, on_probe_error);
-        ab_link_watch_certificates(&relay->shared.link, conf, on_probe_certificate);
+        watch_client(conf, relay);
         relay->probe = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text, sizeof(text));
         if (relay->probe == NULL) {
             rd_kafka_conf_destroy(conf);
@@ -392,6 +401,7 @@ static void watch(ab_relay_t *relay)
 {
     int64_t refreshed = now_ms();
     int64_t looked = now_ms();
+    int64_t looked_at_state = now_ms();
     size_t turn = 0;
     int64_t denied = 0;
     while (!stopping(relay)) {
@@ -413,6 +423,10 @@ static void watch(ab_relay_t *relay)
             look_at_brokers(relay, turn++);
             looked = now_ms();
         }
+        if (now_ms() - looked_at_state >= STATE_EVERY_MS) {
+            ab_relay_state_look(&relay->shared, relay->probe);
+            looked_at_state = now_ms();
+        }
         rd_kafka_poll(relay->probe, 0);
         tick();
     }
@@ -422,14 +436,19 @@ static void *supervise(void *opaque)
 {
     ab_relay_t *relay = opaque;
     if (make_probe(relay) && wait_for_topics(relay)) {
-        start_lanes(relay);
-        watch(relay);
+        if (ab_relay_state_open(&relay->shared, watch_client, relay)) {
+            start_lanes(relay);
+            watch(relay);
+        } else {
+            note_exit(relay, AB_EXIT_CONFIG);
+        }
     }
     for (unsigned i = 0; i < relay->shared.config->lanes; i++) {
         if (relay->workers[i].started) {
             pthread_join(relay->workers[i].thread, NULL);
         }
     }
+    ab_relay_state_close(&relay->shared);
     if (relay->probe != NULL) {
         rd_kafka_destroy(relay->probe);
         relay->probe = NULL;
@@ -538,22 +557,16 @@ static ab_relay_phase_t phase_of(ab_relay_t *relay)
 ab_status_t *ab_relay_status(ab_relay_t *relay)
 {
     const ab_config_t *config = relay->shared.config;
-    ab_status_t *status = calloc(1, sizeof(*status));
+    ab_status_t *status = ab_status_new(config->lanes, (unsigned)config->source_count,
+                                        config->answers ? (unsigned)config->state_topics.count : 0);
     if (status == NULL) {
-        return NULL;
-    }
-    status->lanes = calloc(config->lanes, sizeof(*status->lanes));
-    status->sources = calloc(config->source_count, sizeof(*status->sources));
-    if (status->lanes == NULL || status->sources == NULL) {
-        ab_relay_status_free(status);
         return NULL;
     }
     status->phase = phase_of(relay);
     status->uptime_seconds = (double)(now_ms() - relay->begun_ms) / 1000.0;
-    status->lane_count = config->lanes;
-    status->source_count = (unsigned)config->source_count;
     for (unsigned i = 0; i < config->lanes; i++) {
         ab_lane_status(relay->workers[i].lane, &status->lanes[i], status->sources);
+        ab_lane_states(relay->workers[i].lane, status->states);
         ab_counters_add(&status->total, &status->lanes[i].counters);
     }
     return status;
@@ -561,12 +574,7 @@ ab_status_t *ab_relay_status(ab_relay_t *relay)
 
 void ab_relay_status_free(ab_status_t *status)
 {
-    if (status == NULL) {
-        return;
-    }
-    free(status->lanes);
-    free(status->sources);
-    free(status);
+    ab_status_free(status);
 }
 
 void ab_relay_free(ab_relay_t *relay)

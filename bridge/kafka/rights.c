@@ -54,12 +54,9 @@ ab_right_t ab_right_of_group(const ab_config_t *config)
 
 ab_right_t ab_right_of_topic(const ab_topic_t *topic)
 {
-    return (ab_right_t){topic->source ? "Read" : "Write",
-                        "Topic",
-                        topic->name,
-                        false,
-                        AB_RIGHT_MISSING,
-                        RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED};
+    return (ab_right_t){
+        ab_topic_is_read(topic) ? "Read" : "Write",  "Topic", topic->name, false, AB_RIGHT_MISSING,
+        RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED};
 }
 
 static bool is_set(const ab_config_t *config, const char *name)
@@ -190,7 +187,7 @@ static int ask_transactions(const asking_t *asking, bool *ret_kafka)
 static void answer_source(const asking_t *asking, const char *name, rd_kafka_resp_err_t error)
 {
     for (size_t i = 0; i < asking->count; i++) {
-        if (!asking->topics[i].source || strcmp(asking->topics[i].name, name) != 0) {
+        if (!ab_topic_is_read(&asking->topics[i]) || strcmp(asking->topics[i].name, name) != 0) {
             continue;
         }
         const bool granted =
@@ -240,7 +237,7 @@ static void answer_group(const asking_t *asking, unsigned which,
                error);
     }
     for (size_t i = 0; (which & AB_RIGHTS_TOPICS) != 0 && !asked && i < asking->count; i++) {
-        if (asking->topics[i].source && asking->topics[i].partitions > 0) {
+        if (ab_topic_is_read(&asking->topics[i]) && asking->topics[i].partitions > 0) {
             answer_source(asking, asking->topics[i].name, error);
         }
     }
@@ -262,7 +259,7 @@ static int ask_group(const asking_t *asking, unsigned which)
     rd_kafka_queue_t *queue = rd_kafka_queue_new(client);
     rd_kafka_topic_partition_list_t *offsets = rd_kafka_topic_partition_list_new(4);
     for (size_t i = 0; i < asking->count; i++) {
-        if (asking->topics[i].source && asking->topics[i].partitions > 0) {
+        if (ab_topic_is_read(&asking->topics[i]) && asking->topics[i].partitions > 0) {
             rd_kafka_topic_partition_list_add(offsets, asking->topics[i].name, PARTITION_REFUSED)
                 ->offset = 0;
         }

@@ -18,7 +18,9 @@ struct ab_topics {
                             only */
 };
 
-static void add_topic(ab_topics_t *topics, const char *name, bool source)
+typedef enum role { ROLE_SOURCE, ROLE_OUTPUT, ROLE_STATE } role_t;
+
+static void add_topic(ab_topics_t *topics, const char *name, role_t role)
 {
     if (name == NULL) {
         return;
@@ -29,8 +31,9 @@ static void add_topic(ab_topics_t *topics, const char *name, bool source)
         topics->items[index] =
             (ab_topic_t){.name = name, .max_message_bytes = AB_MESSAGE_BYTES_DEFAULT};
     }
-    topics->items[index].source |= source;
-    topics->items[index].output |= !source;
+    topics->items[index].source |= role == ROLE_SOURCE;
+    topics->items[index].output |= role == ROLE_OUTPUT;
+    topics->items[index].state |= role == ROLE_STATE;
 }
 
 static ab_topics_t *make_topics(size_t room)
@@ -53,29 +56,35 @@ ab_topics_t *ab_topics_new_outputs(const char *const *names, size_t count)
 {
     ab_topics_t *topics = make_topics(count);
     for (size_t i = 0; topics != NULL && i < count; i++) {
-        add_topic(topics, names[i], false);
+        add_topic(topics, names[i], ROLE_OUTPUT);
     }
     return topics;
 }
 
 ab_topics_t *ab_topics_new(const ab_config_t *config)
 {
-    /* Per source: itself, its routes, its errors topic, its quarantine. */
-    ab_topics_t *topics = make_topics(config->source_count * (AB_SLOT_COUNT + 3));
+    /* Per source: itself, its routes, its errors topic, its quarantine. Then the state topics, and
+     * the answers. */
+    ab_topics_t *topics =
+        make_topics(config->source_count * (AB_SLOT_COUNT + 3) + config->state_topics.count + 1);
     if (topics == NULL) {
         return NULL;
     }
     for (size_t s = 0; s < config->source_count; s++) {
         const ab_policy_t *policy = &config->sources[s].policy;
-        add_topic(topics, policy->topic, true);
+        add_topic(topics, policy->topic, ROLE_SOURCE);
         for (size_t slot = 0; slot < AB_SLOT_COUNT; slot++) {
             if (policy->routes[slot].kind == AB_ROUTE_TOPIC) {
-                add_topic(topics, policy->routes[slot].topic, false);
+                add_topic(topics, policy->routes[slot].topic, ROLE_OUTPUT);
             }
         }
-        add_topic(topics, policy->errors_topic, false);
-        add_topic(topics, policy->quarantine_topic, false);
+        add_topic(topics, policy->errors_topic, ROLE_OUTPUT);
+        add_topic(topics, policy->quarantine_topic, ROLE_OUTPUT);
     }
+    for (size_t i = 0; config->answers && i < config->state_topics.count; i++) {
+        add_topic(topics, config->state_topics.items[i], ROLE_STATE);
+    }
+    add_topic(topics, config->answers ? config->snapshots_topic : NULL, ROLE_OUTPUT);
     return topics;
 }
 

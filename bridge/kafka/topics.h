@@ -14,11 +14,18 @@ typedef struct ab_topic {
     const char *name; /* borrowed from the config */
     bool source;
     bool output;
+    bool state;                /* read for the state of its keys */
     int32_t partitions;        /* 0 until the brokers have told */
     int32_t max_message_bytes; /* outputs only */
     bool begun;                /* sources only: a lane of this process has read from it */
     int64_t gone_told_ms;      /* when it was last told that the topic is gone, 0: never */
 } ab_topic_t;
+
+/** True when the bridge reads the topic. */
+static inline bool ab_topic_is_read(const ab_topic_t *topic)
+{
+    return topic->source || topic->state;
+}
 
 /** Why a topic could not be learned. */
 typedef enum ab_topic_problem {

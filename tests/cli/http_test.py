@@ -47,8 +47,10 @@ def settings(port, **changes):
         "instance": "one",
         "sources": [{"topic": f"in.{number}",
                      "routes": {"external_event": "out.events", "tool_result": "out.results",
-                                "approval": "out.approvals", "export_request": "out.exports"}}
+                                "approval": "out.approvals", "export_request": "answer"}}
                     for number in range(2)],
+        "state": {"dir": "/nonexistent", "snapshots_from": ["state.0"]},  # never got to: no broker
+        "snapshots": {"topic": "out.snapshots"},
         "http": {"listen": f"127.0.0.1:{port}"},
         "shutdown": {"timeout": "10s"},
     } | changes

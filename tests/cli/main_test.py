@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = os.environ["AGENT_BRIDGE"]
-LIBRARIES = {"jansson", "libmicrohttpd", "librdkafka", "libyaml", "openssl", "protobuf-c"}
+LIBRARIES = {"jansson", "libmicrohttpd", "librdkafka", "libyaml", "lmdb", "openssl", "protobuf-c"}
 VERSION = r"\d+\.\d+(\.\d+)?"
 
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "agentwire/intent.h"
+#include "agentwire/snapshot.h"
 
 static const struct {
     const char *prefix;
@@ -102,11 +103,45 @@ static void test_upstream_signed_intent_is_refused_with_a_wrong_key(void **state
     aw_arena_free(arena);
 }
 
+/* The agents' own snapshot as published state: another request id changes fields 4 and 9 alone. */
+static void test_upstream_snapshot_exported_differs_in_two_fields_alone(void **state)
+{
+    (void)state;
+    static uint8_t buffer[64 * 1024];
+    const char *folder = getenv("AW_UPSTREAM_GOLDEN");
+    assert_non_null(folder);
+    const aw_span_t published = read_file(folder, "state_snapshot.bin", buffer, sizeof buffer);
+    aw_arena_t *arena = aw_arena_new(0);
+    assert_non_null(arena);
+    aw_snapshot_view_t view;
+    aw_span_t same = AW_SPAN_NULL;
+    aw_span_t other = AW_SPAN_NULL;
+    assert_int_equal(aw_snapshot_scan(published, &view, NULL), AW_OK);
+    assert_int_equal(
+        aw_snapshot_answer(published, view.snapshot_at_ms, view.request_id, arena, &same, NULL),
+        AW_OK);
+    assert_true(aw_span_equal(same, published));
+    assert_int_equal(aw_snapshot_answer(published, view.snapshot_at_ms + 1,
+                                        aw_span_text_view("another-request"), arena, &other, NULL),
+                     AW_OK);
+    const aw_message_t *was = aw_test_decode(AW_MESSAGE_STATE_SNAPSHOT, published, arena);
+    const aw_message_t *is = aw_test_decode(AW_MESSAGE_STATE_SNAPSHOT, other, arena);
+    assert_true(aw_test_value(is, 4, 0).as.int64 == view.snapshot_at_ms + 1);
+    assert_true(
+        aw_span_equal(aw_test_value(is, 9, 0).as.bytes, aw_span_text_view("another-request")));
+    assert_int_equal(
+        aw_snapshot_answer(other, view.snapshot_at_ms, view.request_id, arena, &same, NULL), AW_OK);
+    assert_true(aw_span_equal(same, published));
+    assert_int_equal(aw_test_count(is, 8), aw_test_count(was, 8));
+    aw_arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_upstream_signed_intent_is_refused_with_a_wrong_key),
         cmocka_unit_test(test_upstream_every_message_encodes_to_the_bytes_it_came_from),
+        cmocka_unit_test(test_upstream_snapshot_exported_differs_in_two_fields_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -267,8 +267,9 @@ static void test_config_every_mistake_reported_at_once(void **state)
         "c:5:5: error: sources[0].strat: no such key: expected `start`?\n"
         "c:7:7: error: sources[0].routes.external_event: required, and missing\n"
         "c:7:7: error: sources[0].routes.export_request: required, and missing\n"
-        "c:7:17: error: sources[0].routes.approval: `answer` is not in this version, which cannot "
-        "answer yet: expected the topic for these records, dead_letter or drop\n"
+        "c:7:17: error: sources[0].routes.approval: expected the name of a topic (1 to 249 "
+        "letters, "
+        "digits, dots, underscores or dashes), dead_letter or drop, found `answer`\n"
         "c:8:20: error: sources[0].routes.tool_result: expected a single value, found nothing\n"
         "c:9:29: error: delivery.commit_interval: expected a duration, a whole number with ms, s, "
         "m "
@@ -299,7 +300,7 @@ static void test_config_unknown_keys_nearest_named(void **state)
     expect_findings(MINIMAL "frobnicate: 1\n",
                     "c:6:1: error: frobnicate: no such key: expected one of kafka, consumer, "
                     "producer, group, instance, lanes, sources, delivery, errors, topics, memory, "
-                    "health, http, shutdown, log, limits\n");
+                    "health, http, shutdown, log, state, snapshots, limits\n");
     expect_findings(
         MINIMAL "    frobnicate: 1\n",
         "c:6:5: error: sources[0].frobnicate: no such key: expected one of topic, type, "
@@ -310,12 +311,8 @@ static void test_config_unknown_keys_nearest_named(void **state)
 static void test_config_later_keys_refused_as_such(void **state)
 {
     (void)state;
-    expect_findings(
-        MINIMAL "state: {dir: /x}\nsnapshots: {}\n"
-                "errors: {on_failure: skip}\n",
-        "c:6:1: error: state: not in this version (state topics): remove it\n"
-        "c:7:1: error: snapshots: not in this version (answers to export requests): remove it\n"
-        "c:8:22: error: errors.on_failure: expected block or stop, found `skip`\n");
+    expect_findings(MINIMAL "errors: {on_failure: skip}\n",
+                    "c:6:22: error: errors.on_failure: expected block or stop, found `skip`\n");
 }
 
 static void test_config_wrong_shapes_named(void **state)

@@ -106,6 +106,11 @@ static void test_table_defaults_as_promised(void **state)
         {"log.format", "json"},
         {"log.level", "info"},
         {"limits.decode_bytes", "64MiB"},
+        {"state.dir", "/var/lib/agent-bridge"},
+        {"state.snapshots_from", "<none>"},
+        {"snapshots.topic", "<none>"},
+        {"snapshots.max_wait", "10s"},
+        {"snapshots.unknown_key", "empty"},
     };
     size_t count, with_default = 0;
     const ab_key_t *keys = ab_keys_view(&count);

@@ -18,7 +18,8 @@ static const char *const FROZEN[] = {
     "decode_bad_tag",      "decode_wire_type",   "decode_group",      "invalid_utf8",
     "framed_payload",      "unknown_variant",    "payload_not_set",   "missing_entity_key",
     "key_mismatch",        "missing_record_key", "missing_intent_id", "contract_violation",
-    "unsupported_version", "hop_limit",          "route_refused",     "produce_rejected",
+    "unsupported_version", "hop_limit",          "route_refused",     "state_unknown",
+    "state_not_ready",     "produce_rejected",
 };
 
 static void test_reason_codes_are_the_frozen_ones(void **state)

@@ -26,6 +26,8 @@ const ab_http_facts_t planted_facts = {
     .guarantee = "at_least_once",
     .topics = topics,
     .topic_count = PLANTED_SOURCES,
+    .state_topics = &topics[1],
+    .state_topic_count = 1,
     .started_ms = 1700000000123,
 };
 
@@ -39,7 +41,13 @@ static void plant_counters(ab_counters_t *counters, uint64_t base)
         ledger->dead_lettered[i] = base + 200 + i;
     }
     ledger->dropped = base + 300;
-    ledger->consumed = ab_ledger_routed(ledger) + ab_ledger_dead_lettered(ledger) + base + 300;
+    ledger->answered = base + 310;
+    for (uint64_t i = 0; i < AB_STATE_VERDICT_COUNT; i++) {
+        counters->state_records[i] = base + 800 + i;
+    }
+    ab_histogram_observe(&counters->barrier_seconds, 0.002);
+    ledger->consumed =
+        base + 310 + ab_ledger_routed(ledger) + ab_ledger_dead_lettered(ledger) + base + 300;
     ledger->keyless = base + 301;
     ledger->without_source = base + 302;
     ledger->timestamp_zero = base + 303;
@@ -94,6 +102,9 @@ void plant(planted_t *planted)
     planted->status.lane_count = PLANTED_LANES;
     planted->status.sources = planted->sources;
     planted->status.source_count = PLANTED_SOURCES;
+    planted->states[0] = (ab_state_status_t){51, 52, 53, 54, 55, 56};
+    planted->status.states = planted->states;
+    planted->status.state_count = 1;
 }
 
 /* A copy of the planted status in one piece, and whom to tell when it is given back. */
@@ -113,6 +124,7 @@ static ab_status_t *copy_status(void *opaque)
     copy->planted = source->planted;
     copy->planted.status.lanes = copy->planted.lanes;
     copy->planted.status.sources = copy->planted.sources;
+    copy->planted.status.states = copy->planted.states;
     copy->source = source;
     atomic_fetch_add(&source->out, 1);
     return &copy->planted.status;

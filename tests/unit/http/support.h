@@ -14,6 +14,7 @@ typedef struct planted {
     ab_status_t status;
     ab_lane_status_t lanes[PLANTED_LANES];
     ab_source_status_t sources[PLANTED_SOURCES];
+    ab_state_status_t states[1];
 } planted_t;
 
 /** A ready relay with two lanes and two sources in which nearly every number differs from all

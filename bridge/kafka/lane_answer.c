@@ -1,0 +1,500 @@
+#include "bridge/kafka/lane_answer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agentwire/status.h"
+
+/* A barrier that the brokers did not tell is asked for again after so long. */
+#define BARRIER_AGAIN_MS 100
+#define BARRIER_CALL_MS  1000
+/* Before a request is held, so much time is given to state that is on its way: to hold costs more.
+ */
+#define SPIN_NS      (4 * AB_NS_PER_MS)
+#define HELD_POLL_MS 1
+#define BUSY_POLL_MS 0
+
+/* What a look at a request came to. */
+typedef enum look { LOOK_READY, LOOK_WAIT, LOOK_NEVER } look_t;
+
+int ab_answers_new(ab_lane_t *lane)
+{
+    const ab_config_t *config = lane->config;
+    if (!config->answers) {
+        return 0;
+    }
+    ab_answers_t *answers = calloc(1, sizeof(*answers));
+    if (answers == NULL || (answers->arena = aw_arena_new(AB_ANSWER_ARENA_MAX)) == NULL) {
+        free(answers);
+        return -1;
+    }
+    answers->topic_count = config->state_topics.count;
+    for (size_t t = 0; t < answers->topic_count; t++) {
+        answers->topics[t].name = config->state_topics.items[t];
+        answers->topics[t].index = ab_topics_find(lane->shared->topics, answers->topics[t].name);
+    }
+    answers->snapshots = ab_topics_find(lane->shared->topics, config->snapshots_topic);
+    lane->answers = answers;
+    return 0;
+}
+
+void ab_answers_free(ab_lane_t *lane)
+{
+    if (lane->answers == NULL) {
+        return;
+    }
+    for (size_t t = 0; t < lane->answers->topic_count; t++) {
+        free(lane->answers->topics[t].parts);
+    }
+    aw_arena_free(lane->answers->arena);
+    free(lane->answers);
+    lane->answers = NULL;
+}
+
+/* ---- the barrier ---- */
+
+/* Every source partition that answers and is held, with what it has been given so far: all of that
+ * was written before now, so one barrier serves it. */
+static void cover(ab_lane_t *lane, int source, int32_t partition, int64_t offset)
+{
+    ab_parts_t *parts = &lane->parts;
+    for (int s = 0; s < (int)parts->source_count; s++) {
+        const ab_policy_t *policy = &lane->config->sources[s].policy;
+        if (policy->routes[AB_SLOT_EXPORT_REQUEST].kind != AB_ROUTE_ANSWER) {
+            continue;
+        }
+        for (int32_t p = 0; p < parts->sources[s].count; p++) {
+            ab_part_t *part = &parts->sources[s].items[p];
+            int64_t low = 0;
+            int64_t high = 0;
+            if (part->state != AB_PART_HELD) {
+                continue;
+            }
+            (void)rd_kafka_get_watermark_offsets(lane->consumer, policy->topic, p, &low, &high);
+            part->covered = high;
+            if (s == source && p == partition && offset >= high) {
+                part->covered = offset + 1;
+            }
+        }
+    }
+}
+
+/* Asks where the lane's state partitions end now. False when the brokers do not say. */
+static bool ask_ends(ab_lane_t *lane)
+{
+    ab_answers_t *answers = lane->answers;
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(16);
+    for (size_t t = 0; t < answers->topic_count; t++) {
+        for (int32_t p = 0; p < answers->topics[t].count; p++) {
+            answers->topics[t].parts[p].barrier = -1;
+            if (answers->topics[t].parts[p].assigned) {
+                rd_kafka_topic_partition_list_add(list, answers->topics[t].name, p)->offset =
+                    RD_KAFKA_OFFSET_END;
+            }
+        }
+    }
+    rd_kafka_resp_err_t err =
+        list->cnt > 0 ? rd_kafka_offsets_for_times(lane->shared->ends, list, BARRIER_CALL_MS)
+                      : RD_KAFKA_RESP_ERR_NO_ERROR;
+    const rd_kafka_topic_partition_t *element = list->elems;
+    bool all = err == RD_KAFKA_RESP_ERR_NO_ERROR;
+    for (size_t t = 0; t < answers->topic_count && all; t++) {
+        for (int32_t p = 0; p < answers->topics[t].count; p++) {
+            if (!answers->topics[t].parts[p].assigned) {
+                continue;
+            }
+            if (element->err == RD_KAFKA_RESP_ERR_NO_ERROR && element->offset >= 0) {
+                answers->topics[t].parts[p].barrier = element->offset;
+            } else {
+                err = element->err;
+            }
+            element++;
+        }
+    }
+    rd_kafka_topic_partition_list_destroy(list);
+    if (err != RD_KAFKA_RESP_ERR_NO_ERROR && lane->answers->next_barrier_ns == 0) {
+        const ab_field_t fields[] = {AB_TEXT("error", rd_kafka_err2name(err))};
+        ab_lane_emit(lane, AB_LEVEL_WARNING, "barrier_waits",
+                     "the ends of the state topics cannot be read; export requests wait", fields,
+                     1);
+    }
+    return all;
+}
+
+/* True when every state partition that belongs to it is being read; before that no barrier helps.
+ */
+static bool all_assigned(const ab_lane_t *lane, int32_t partition)
+{
+    for (size_t t = 0; t < lane->answers->topic_count; t++) {
+        const ab_state_part_t *part = ab_answers_part(lane, t, partition);
+        if (part == NULL || !part->assigned) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A fresh barrier for the request at offset, and for all that is known to be written by now. */
+static bool take_barrier(ab_lane_t *lane, int source, int32_t partition, int64_t offset)
+{
+    const int64_t now = ab_lane_now_ns();
+    if (now < lane->answers->next_barrier_ns) {
+        return false;
+    }
+    cover(lane, source, partition, offset); /* before the ends are asked for */
+    if (!ask_ends(lane)) {
+        ab_parts_t *parts = &lane->parts;
+        for (size_t s = 0; s < parts->source_count; s++) {
+            for (int32_t p = 0; p < parts->sources[s].count; p++) {
+                parts->sources[s].items[p].covered = 0;
+            }
+        }
+        lane->answers->next_barrier_ns =
+            ab_lane_now_ns() + (int64_t)BARRIER_AGAIN_MS * AB_NS_PER_MS;
+        return false;
+    }
+    lane->answers->next_barrier_ns = 0;
+    return true;
+}
+
+/* Copies the last barrier's ends for one partition. False when one of them is not known: its store
+ * is not open yet. */
+static bool copy_ends(const ab_lane_t *lane, int32_t partition,
+                      int64_t ret_ends[AB_CONFIG_STATE_TOPICS_MAX])
+{
+    for (size_t t = 0; t < lane->answers->topic_count; t++) {
+        const ab_state_part_t *part = ab_answers_part(lane, t, partition);
+        if (part == NULL || part->barrier < 0) {
+            return false;
+        }
+        ret_ends[t] = part->barrier;
+    }
+    return true;
+}
+
+static bool all_reached(ab_lane_t *lane, int32_t partition, const int64_t *ends)
+{
+    for (size_t t = 0; t < lane->answers->topic_count; t++) {
+        if (!ab_answers_reached(lane, t, partition, ends[t])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* True when every state partition stands near its end, so that a short wait may do. */
+static bool all_restored(const ab_lane_t *lane, int32_t partition)
+{
+    for (size_t t = 0; t < lane->answers->topic_count; t++) {
+        const ab_state_part_t *part = ab_answers_part(lane, t, partition);
+        if (part == NULL || !part->restored) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A state topic with another number of partitions than the source: its keys lie elsewhere. */
+static bool counts_differ(ab_lane_t *lane, int source)
+{
+    const int index =
+        ab_topics_find(lane->shared->topics, lane->config->sources[source].policy.topic);
+    for (size_t t = 0; t < lane->answers->topic_count; t++) {
+        ab_state_topic_t *topic = &lane->answers->topics[t];
+        const int32_t state = lane->facts[topic->index].partitions;
+        const int32_t wanted = lane->facts[index].partitions;
+        if (state == wanted) {
+            topic->told = false;
+            continue;
+        }
+        if (!topic->told) {
+            const ab_field_t fields[] = {
+                AB_TEXT("source_topic", lane->config->sources[source].policy.topic),
+                AB_NUMBER("source_partitions", wanted), AB_TEXT("topic", topic->name),
+                AB_NUMBER("partitions", state)};
+            ab_lane_emit(lane, AB_LEVEL_ERROR, "partitions_differ",
+                         "a state topic must have as many partitions as the source: export "
+                         "requests become dead letters (state_not_ready), all else goes on",
+                         fields, 4);
+            topic->told = true;
+        }
+        return true;
+    }
+    return false;
+}
+
+/* Whether a request that has not been held can be answered now. */
+static look_t look_at(ab_lane_t *lane, const ab_record_t *record, int source, ab_part_t *part,
+                      ab_held_t *ret_held)
+{
+    const int64_t begun = ab_lane_now_ns();
+    if (counts_differ(lane, source)) {
+        return LOOK_NEVER;
+    }
+    if (!all_assigned(lane, record->partition)) {
+        return LOOK_WAIT;
+    }
+    if (record->offset >= part->covered &&
+        !take_barrier(lane, source, record->partition, record->offset)) {
+        return LOOK_WAIT;
+    }
+    ret_held->asked = copy_ends(lane, record->partition, ret_held->ends);
+    if (!ret_held->asked) {
+        part->covered = 0;
+        return LOOK_WAIT;
+    }
+    while (!all_reached(lane, record->partition, ret_held->ends)) {
+        if (!all_restored(lane, record->partition) || ab_lane_now_ns() - begun > SPIN_NS ||
+            lane->fate != AB_FATE_GO) {
+            return LOOK_WAIT;
+        }
+        ab_answers_serve(lane);
+    }
+    return LOOK_READY;
+}
+
+/* ---- holding and releasing ---- */
+
+static rd_kafka_topic_partition_list_t *one_partition(const ab_lane_t *lane, const ab_held_t *held,
+                                                      int64_t offset)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(list, lane->config->sources[held->source].policy.topic,
+                                      held->message->partition)
+        ->offset = offset;
+    return list;
+}
+
+static bool hold(ab_lane_t *lane, rd_kafka_message_t *message, int source, ab_part_t *part,
+                 const ab_held_t *facts)
+{
+    ab_held_t *held = malloc(sizeof(*held));
+    if (held == NULL) {
+        return false;
+    }
+    *held = *facts;
+    held->message = message;
+    held->source = source;
+    held->next = lane->answers->held;
+    lane->answers->held = held;
+    part->held = true;
+    rd_kafka_topic_partition_list_t *list = one_partition(lane, held, RD_KAFKA_OFFSET_INVALID);
+    (void)rd_kafka_pause_partitions(lane->consumer, list);
+    rd_kafka_topic_partition_list_destroy(list);
+    return true;
+}
+
+bool ab_answers_holds(const ab_lane_t *lane, const rd_kafka_message_t *message)
+{
+    if (lane->answers == NULL) {
+        return false;
+    }
+    for (const ab_held_t *held = lane->answers->held; held != NULL; held = held->next) {
+        if (held->message == message) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Its partition goes on at the next record expected. */
+static void go_on(ab_lane_t *lane, const ab_held_t *held, const ab_part_t *part)
+{
+    rd_kafka_topic_partition_list_t *list = one_partition(lane, held, part->next);
+    if (!part->paused) { /* by the breaker, which resumes it then */
+        (void)rd_kafka_resume_partitions(lane->consumer, list);
+    }
+    rd_kafka_error_t *error = rd_kafka_seek_partitions(lane->consumer, list, -1);
+    if (error != NULL || list->elems[0].err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        lane->need_rewind = true;
+    }
+    rd_kafka_error_destroy(error);
+    rd_kafka_topic_partition_list_destroy(list);
+}
+
+static void free_held(ab_held_t *held)
+{
+    rd_kafka_message_destroy(held->message);
+    free(held);
+}
+
+void ab_answers_drop(ab_lane_t *lane)
+{
+    while (lane->answers != NULL && lane->answers->held != NULL) {
+        ab_held_t *held = lane->answers->held;
+        ab_part_t *part = ab_parts_get(&lane->parts, held->source, held->message->partition);
+        lane->answers->held = held->next;
+        if (part != NULL && part->state == AB_PART_HELD && lane->consumer != NULL) {
+            rd_kafka_topic_partition_list_t *list =
+                one_partition(lane, held, RD_KAFKA_OFFSET_INVALID);
+            part->held = false;
+            if (!part->paused) {
+                (void)rd_kafka_resume_partitions(lane->consumer, list);
+            }
+            rd_kafka_topic_partition_list_destroy(list);
+        }
+        free_held(held);
+    }
+}
+
+void ab_answers_drop_one(ab_lane_t *lane, int source, int32_t partition)
+{
+    for (ab_held_t **at = &lane->answers->held; *at != NULL; at = &(*at)->next) {
+        ab_held_t *held = *at;
+        if (held->source == source && held->message->partition == partition) {
+            *at = held->next;
+            free_held(held);
+            return;
+        }
+    }
+}
+
+static bool is_over(const ab_lane_t *lane, const ab_held_t *held)
+{
+    return ab_lane_now_ns() - held->since_ns >
+           (int64_t)lane->config->snapshots_max_wait_ms * AB_NS_PER_MS;
+}
+
+/* True when a held request is to be taken again: its barrier is reached, its time is over, or it
+ * can never be reached. */
+static bool is_due(ab_lane_t *lane, ab_held_t *held)
+{
+    const int32_t partition = held->message->partition;
+    if (is_over(lane, held) || counts_differ(lane, held->source)) {
+        return true;
+    }
+    if (!held->asked) {
+        held->asked = all_assigned(lane, partition) &&
+                      take_barrier(lane, held->source, partition, held->message->offset) &&
+                      copy_ends(lane, partition, held->ends);
+    }
+    return held->asked && all_reached(lane, partition, held->ends);
+}
+
+/* The first held request that is due, taken out of the list. NULL when none is. */
+static ab_held_t *take_due(ab_lane_t *lane)
+{
+    for (ab_held_t **at = &lane->answers->held; *at != NULL; at = &(*at)->next) {
+        ab_held_t *held = *at;
+        if (is_due(lane, held)) {
+            *at = held->next;
+            return held;
+        }
+    }
+    return NULL;
+}
+
+static void release(ab_lane_t *lane, ab_held_t *held)
+{
+    const int32_t partition = held->message->partition;
+    ab_part_t *part = ab_parts_get(&lane->parts, held->source, partition);
+    if (part != NULL && part->state == AB_PART_HELD && part->held) {
+        part->held = false;
+        lane->answers->released = held;
+        ab_lane_take(lane, held->message, held->source, part);
+        lane->answers->released = NULL;
+        part = ab_parts_get(&lane->parts, held->source, partition); /* a rebalance may move it */
+        if (part->state == AB_PART_HELD && !part->held && !lane->need_rewind) {
+            go_on(lane, held, part);
+        }
+        if (ab_answers_holds(lane, held->message)) {
+            free(held); /* held anew, and the message with it */
+            return;
+        }
+    }
+    free_held(held);
+}
+
+void ab_answers_release(ab_lane_t *lane)
+{
+    ab_held_t *held;
+    while (lane->answers != NULL && lane->fate == AB_FATE_GO && !lane->need_rewind &&
+           !lane->txn.broken && (held = take_due(lane)) != NULL) {
+        release(lane, held);
+    }
+}
+
+int ab_answers_patience_ms(const ab_lane_t *lane, int most_ms)
+{
+    if (lane->answers == NULL) {
+        return most_ms;
+    }
+    const int limit = lane->answers->busy           ? BUSY_POLL_MS
+                      : lane->answers->held != NULL ? HELD_POLL_MS
+                                                    : most_ms;
+    return limit < most_ms ? limit : most_ms;
+}
+
+/* ---- answering ---- */
+
+static void observe_wait(ab_lane_t *lane, int64_t since_ns)
+{
+    pthread_mutex_lock(&lane->counters_lock);
+    ab_histogram_observe(&lane->durable.barrier_seconds,
+                         (double)(ab_lane_now_ns() - since_ns) / 1e9);
+    pthread_mutex_unlock(&lane->counters_lock);
+}
+
+/* Reads the stores and makes the answer. False when a store turned out to be damaged: the request
+ * waits for the new one. */
+static bool make_answer(ab_lane_t *lane, const ab_record_t *record, ab_verdict_t *verdict)
+{
+    ab_answers_t *answers = lane->answers;
+    ab_answer_source_t sources[AB_CONFIG_STATE_TOPICS_MAX];
+    for (size_t t = 0; t < answers->topic_count; t++) {
+        ab_state_part_t *part = ab_answers_part(lane, t, record->partition);
+        sources[t] =
+            (ab_answer_source_t){.topic = answers->topics[t].name, .partition = record->partition};
+        const ab_store_result_t result =
+            ab_store_get(part->store, verdict->entity_key, &sources[t].entry);
+        sources[t].found = result == AB_STORE_OK;
+        if (result != AB_STORE_OK && result != AB_STORE_NONE) {
+            ab_answers_rebuild(lane, t, record->partition, ab_store_text_view(part->store));
+            return false;
+        }
+    }
+    aw_arena_reset(answers->arena);
+    const int status = ab_answer_build(record, verdict, sources, answers->topic_count,
+                                       answers->arena, &answers->answer);
+    if (status != AW_OK) {
+        lane->txn.broken = lane->txn.open; /* memory: it is read again */
+        lane->need_rewind = true;
+        return false;
+    }
+    if (!answers->answer.known &&
+        lane->config->snapshots_unknown_key == AB_UNKNOWN_KEY_DEAD_LETTER) {
+        ab_verdict_refuse_answer(verdict, AB_REASON_STATE_UNKNOWN);
+    }
+    return true;
+}
+
+bool ab_answers_take(ab_lane_t *lane, rd_kafka_message_t *message, const ab_record_t *record,
+                     int source, ab_part_t *part, ab_verdict_t *verdict)
+{
+    const ab_held_t *released = lane->answers->released;
+    ab_held_t facts = {.since_ns = ab_lane_now_ns()};
+    look_t look;
+    if (released == NULL) {
+        look = look_at(lane, record, source, part, &facts);
+    } else {
+        facts = *released;
+        look = facts.asked && all_reached(lane, record->partition, facts.ends) ? LOOK_READY
+               : is_over(lane, released) || counts_differ(lane, source)        ? LOOK_NEVER
+                                                                               : LOOK_WAIT;
+    }
+    if (look == LOOK_READY && !make_answer(lane, record, verdict)) {
+        facts.asked = false;
+        look = LOOK_WAIT;
+    }
+    if (look == LOOK_WAIT) {
+        if (lane->need_rewind || !hold(lane, message, source, part, &facts)) {
+            lane->need_rewind = true; /* it comes again */
+        }
+        return false;
+    }
+    observe_wait(lane, facts.since_ns);
+    if (look == LOOK_NEVER) {
+        ab_verdict_refuse_answer(verdict, AB_REASON_STATE_NOT_READY);
+    }
+    return true;
+}

@@ -1,0 +1,107 @@
+#include "bridge/state/format.h"
+
+#include <string.h>
+
+#include "bridge/core/partition.h"
+#include "bridge/core/record.h"
+
+int ab_store_key_of(aw_span_t key, ab_store_key_t *ret_key)
+{
+    if (key.size < AB_STORE_KEY_MAX) {
+        ret_key->bytes[0] = 'k';
+        if (key.size > 0) {
+            memcpy(ret_key->bytes + 1, key.data, key.size);
+        }
+        ret_key->size = 1 + key.size;
+        return 0;
+    }
+    ret_key->bytes[0] = 'h';
+    ret_key->size = 1 + AW_SHA256_SIZE;
+    return aw_sha256(key, ret_key->bytes + 1) == AW_OK ? 0 : -1;
+}
+
+static void put32(uint8_t *at, uint32_t number)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        at[i] = (uint8_t)(number >> (8 * i));
+    }
+}
+
+static uint32_t get32(const uint8_t *at)
+{
+    uint32_t number = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        number |= (uint32_t)at[i] << (8 * i);
+    }
+    return number;
+}
+
+void ab_store_put64(uint8_t *at, int64_t number)
+{
+    put32(at, (uint32_t)(uint64_t)number);
+    put32(at + 4, (uint32_t)((uint64_t)number >> 32));
+}
+
+int64_t ab_store_get64(const uint8_t *at)
+{
+    return (int64_t)(get32(at) | (uint64_t)get32(at + 4) << 32);
+}
+
+void ab_store_head_write(const ab_store_head_t *head, uint8_t ret_bytes[AB_STORE_HEAD_SIZE])
+{
+    ab_store_put64(ret_bytes, head->offset);
+    put32(ret_bytes + 8, head->check);
+    put32(ret_bytes + 12, head->size);
+}
+
+void ab_store_head_read(const uint8_t *bytes, ab_store_head_t *ret_head)
+{
+    ret_head->offset = ab_store_get64(bytes);
+    ret_head->check = get32(bytes + 8);
+    ret_head->size = get32(bytes + 12);
+}
+
+uint32_t ab_store_check_of(const ab_store_key_t *key, aw_span_t value)
+{
+    const aw_span_t name = {key->bytes, key->size};
+    return ab_murmur2(name) * 31u + ab_murmur2(value);
+}
+
+bool ab_store_state_read(const ab_store_key_t *key, aw_span_t stored, ab_store_head_t *ret_head,
+                         aw_span_t *ret_value)
+{
+    if (stored.size < AB_STORE_HEAD_SIZE) {
+        return false;
+    }
+    ab_store_head_read(stored.data, ret_head);
+    *ret_value = (aw_span_t){stored.data + AB_STORE_HEAD_SIZE, stored.size - AB_STORE_HEAD_SIZE};
+    return ret_head->size == ret_value->size &&
+           ret_head->check == ab_store_check_of(key, *ret_value);
+}
+
+bool ab_store_mark_read(aw_span_t stored, ab_store_head_t *ret_head, aw_span_t *ret_key)
+{
+    if (stored.size < AB_STORE_HEAD_SIZE) {
+        return false;
+    }
+    ab_store_head_read(stored.data, ret_head);
+    *ret_key = (aw_span_t){stored.data + AB_STORE_HEAD_SIZE, stored.size - AB_STORE_HEAD_SIZE};
+    return ret_head->check > AB_STATE_TAKEN && ret_head->check < AB_STATE_VERDICT_COUNT;
+}
+
+size_t ab_store_stamp_write(const char *topic, int32_t partition,
+                            uint8_t ret_stamp[AB_STORE_STAMP_MAX])
+{
+    const size_t size = strnlen(topic, AB_TOPIC_MAX);
+    put32(ret_stamp, AB_STORE_VERSION);
+    put32(ret_stamp + 4, (uint32_t)partition);
+    memcpy(ret_stamp + 8, topic, size);
+    return 8 + size;
+}
+
+bool ab_store_stamp_is(aw_span_t stamp, const char *topic, int32_t partition)
+{
+    uint8_t wanted[AB_STORE_STAMP_MAX];
+    const size_t size = ab_store_stamp_write(topic, partition, wanted);
+    return aw_span_equal(stamp, (aw_span_t){wanted, size});
+}

@@ -1,0 +1,81 @@
+#ifndef BRIDGE_STATE_FORMAT_H
+#define BRIDGE_STATE_FORMAT_H
+
+/* What lies in an environment, for the two files that read and write it. Numbers are little-endian.
+ *
+ *   db "about": "stamp"    version u32, partition i32, the topic's name
+ *               "position" next offset i64, when it was current i64 (ms)
+ *   db "state": key -> offset i64, check u32, size u32, then the snapshot as it was published
+ *   db "marks": key -> offset i64, why u32, size of the key u32, then its first bytes
+ *
+ * A key is a letter and bytes: 'k' and the entity key itself, or, where LMDB's keys are too short
+ * for that, 'h' and its SHA-256. */
+
+#include <lmdb.h>
+#include <stdbool.h>
+
+#include "agentwire/crypto.h"
+#include "bridge/core/status.h"
+
+/** Goes up with any change of the above: a store of another version is made anew. */
+#define AB_STORE_VERSION 1u
+
+#define AB_STORE_FILE      "data.mdb"
+#define AB_STORE_LOCK_FILE "lock.mdb"
+#define AB_STORE_DBS       3u
+
+#define AB_STORE_DB_ABOUT "about"
+#define AB_STORE_DB_STATE "state"
+#define AB_STORE_DB_MARKS "marks"
+#define AB_STORE_STAMP    "stamp"
+#define AB_STORE_POSITION "position"
+
+/** LMDB takes 511 bytes. */
+#define AB_STORE_KEY_MAX   511u
+#define AB_STORE_HEAD_SIZE 16u
+/** Of a marked key so much is kept, bytes. */
+#define AB_STORE_MARK_KEY_MAX 1024u
+
+typedef struct ab_store_key {
+    uint8_t bytes[AB_STORE_KEY_MAX];
+    size_t size;
+} ab_store_key_t;
+
+/** The key under which an entity key is kept. Returns 0, or -1 when the hash cannot be made. */
+int ab_store_key_of(aw_span_t key, ab_store_key_t *ret_key);
+
+/** The first AB_STORE_HEAD_SIZE bytes of a state or a mark. */
+typedef struct ab_store_head {
+    int64_t offset;
+    uint32_t check; /* of a mark: why */
+    uint32_t size;
+} ab_store_head_t;
+
+void ab_store_head_write(const ab_store_head_t *head, uint8_t ret_bytes[AB_STORE_HEAD_SIZE]);
+void ab_store_head_read(const uint8_t *bytes, ab_store_head_t *ret_head);
+
+/** What a state's check is made of: the key, so that a value under a wrong key shows, and the
+ *  snapshot. */
+uint32_t ab_store_check_of(const ab_store_key_t *key, aw_span_t value);
+
+void ab_store_put64(uint8_t *at, int64_t number);
+int64_t ab_store_get64(const uint8_t *at);
+
+/** Reads a state as it lies in the environment. False when it is not what was written. */
+bool ab_store_state_read(const ab_store_key_t *key, aw_span_t stored, ab_store_head_t *ret_head,
+                         aw_span_t *ret_value);
+
+/** Reads a mark. False when it is not what was written. */
+bool ab_store_mark_read(aw_span_t stored, ab_store_head_t *ret_head, aw_span_t *ret_key);
+
+/** True when the stamp is that of this version, topic and partition. */
+bool ab_store_stamp_is(aw_span_t stamp, const char *topic, int32_t partition);
+
+/** Bytes of a stamp for a topic of the longest name. */
+#define AB_STORE_STAMP_MAX (8u + 249u)
+
+/** Writes a stamp; returns its size. */
+size_t ab_store_stamp_write(const char *topic, int32_t partition,
+                            uint8_t ret_stamp[AB_STORE_STAMP_MAX]);
+
+#endif

@@ -1,0 +1,291 @@
+#include "bridge/state/store.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bridge/state/judge.h"
+#include "bridge/state/store_handle.h"
+
+/* Where nothing else changes, the time when the store was current is noted so often. */
+#define CURRENT_EVERY_MS 60000
+
+static aw_span_t span_of(MDB_val val)
+{
+    return (aw_span_t){val.mv_data, val.mv_size};
+}
+
+static ab_store_result_t fail(ab_store_t *store, int error, size_t bytes)
+{
+    const ab_store_result_t result = ab_store_result_of(error);
+    snprintf(store->text, sizeof(store->text), "%s", mdb_strerror(error));
+    ab_store_give_up(store);
+    if (result == AB_STORE_AGAIN) {
+        /* Twice what there was, and enough for whatever was too large. */
+        MDB_envinfo info;
+        mdb_env_info(store->env, &info);
+        const int grown = ab_store_make_room(store, info.me_mapsize + 4 * bytes);
+        return grown == MDB_SUCCESS ? AB_STORE_AGAIN : fail(store, grown, 0);
+    }
+    return result;
+}
+
+static int begin(ab_store_t *store, size_t bytes)
+{
+    ab_store_end_read(store);
+    if (store->write != NULL) {
+        return MDB_SUCCESS;
+    }
+    const int error = ab_store_make_room(store, store->room_bytes + 2 * bytes);
+    return error != MDB_SUCCESS ? error : mdb_txn_begin(store->env, NULL, 0, &store->write);
+}
+
+void ab_store_set_owner(ab_store_t *store, unsigned owner)
+{
+    store->owner = owner;
+}
+
+void ab_store_set_room(ab_store_t *store, size_t room_bytes)
+{
+    store->room_bytes = room_bytes > 0 ? room_bytes : AB_STORE_ROOM;
+}
+
+const char *ab_store_text_view(const ab_store_t *store)
+{
+    return store->text;
+}
+
+int64_t ab_store_next(const ab_store_t *store)
+{
+    return store->next;
+}
+
+int64_t ab_store_current_ms(const ab_store_t *store)
+{
+    return store->current_ms;
+}
+
+uint64_t ab_store_pending(const ab_store_t *store, uint64_t *ret_bytes)
+{
+    *ret_bytes = store->pending_bytes;
+    return store->pending_records;
+}
+
+/* mdb_del() of what may not be there. */
+static int forget(ab_store_t *store, MDB_dbi dbi, MDB_val *key)
+{
+    const int error = mdb_del(store->write, dbi, key, NULL);
+    return error == MDB_NOTFOUND ? MDB_SUCCESS : error;
+}
+
+/* Writes a head and the bytes behind it without a copy in between. */
+static int put_headed(ab_store_t *store, MDB_dbi dbi, MDB_val *key, const ab_store_head_t *head,
+                      aw_span_t bytes)
+{
+    MDB_val room = {AB_STORE_HEAD_SIZE + bytes.size, NULL};
+    const int error = mdb_put(store->write, dbi, key, &room, MDB_RESERVE);
+    if (error == MDB_SUCCESS) {
+        ab_store_head_write(head, room.mv_data);
+        if (bytes.size > 0) {
+            memcpy((uint8_t *)room.mv_data + AB_STORE_HEAD_SIZE, bytes.data, bytes.size);
+        }
+    }
+    return error;
+}
+
+static int apply_taken(ab_store_t *store, const ab_record_t *record, const ab_store_key_t *name)
+{
+    MDB_val key = {name->size, (void *)(uintptr_t)name->bytes};
+    if (record->value.data == NULL) {
+        const int error = forget(store, store->state, &key);
+        return error != MDB_SUCCESS ? error : forget(store, store->marks, &key);
+    }
+    const ab_store_head_t head = {record->offset, ab_store_check_of(name, record->value),
+                                  (uint32_t)record->value.size};
+    const int error = put_headed(store, store->state, &key, &head, record->value);
+    return error != MDB_SUCCESS ? error : forget(store, store->marks, &key);
+}
+
+static int apply_refused(ab_store_t *store, const ab_record_t *record, const ab_store_key_t *name,
+                         ab_state_verdict_t verdict)
+{
+    MDB_val key = {name->size, (void *)(uintptr_t)name->bytes};
+    aw_span_t kept = record->key;
+    const ab_store_head_t head = {record->offset, (uint32_t)verdict, (uint32_t)kept.size};
+    kept.size = kept.size > AB_STORE_MARK_KEY_MAX ? AB_STORE_MARK_KEY_MAX : kept.size;
+    return put_headed(store, store->marks, &key, &head, kept);
+}
+
+ab_store_result_t ab_store_apply(ab_store_t *store, const ab_record_t *record,
+                                 ab_state_verdict_t *ret_verdict)
+{
+    aw_snapshot_view_t view;
+    ab_store_key_t name;
+    if (record->offset < store->next) {
+        return AB_STORE_PASSED;
+    }
+    const ab_state_verdict_t verdict = ab_state_judge(record, &view);
+    int error = ab_store_key_of(record->key, &name) == 0 ? MDB_SUCCESS : ENOMEM;
+    const size_t bytes = verdict == AB_STATE_TAKEN ? record->value.size : 0;
+    if (error == MDB_SUCCESS) {
+        error = begin(store, bytes);
+    }
+    if (error == MDB_SUCCESS) {
+        error = verdict == AB_STATE_TAKEN ? apply_taken(store, record, &name)
+                                          : apply_refused(store, record, &name, verdict);
+    }
+    if (error != MDB_SUCCESS) {
+        return fail(store, error, bytes);
+    }
+    store->next = record->offset + 1;
+    store->pending_records++;
+    store->pending_bytes += record->key.size + bytes;
+    *ret_verdict = verdict;
+    return AB_STORE_OK;
+}
+
+void ab_store_advance(ab_store_t *store, int64_t offset)
+{
+    store->next = offset > store->next ? offset : store->next;
+}
+
+ab_store_result_t ab_store_commit(ab_store_t *store, unsigned owner, int64_t now_ms)
+{
+    if (store->owner != owner) {
+        ab_store_give_up(store);
+        return AB_STORE_FOREIGN;
+    }
+    const bool renews = now_ms - store->current_ms > CURRENT_EVERY_MS;
+    if (store->next == store->committed_next && store->write == NULL && !renews) {
+        return AB_STORE_OK;
+    }
+    const int64_t next = store->next;
+    const int64_t current_ms = now_ms != 0 ? now_ms : store->current_ms;
+    int error = begin(store, 0);
+    if (error == MDB_SUCCESS) {
+        error = ab_store_put_position(store, store->write, next, current_ms);
+    }
+    if (error == MDB_SUCCESS) {
+        error = mdb_txn_commit(store->write);
+        store->write = NULL;
+    }
+    if (error != MDB_SUCCESS) {
+        return fail(store, error, store->pending_bytes);
+    }
+    ab_store_fill_file(store);
+    store->current_ms = current_ms;
+    store->committed_next = next;
+    store->pending_records = 0;
+    store->pending_bytes = 0;
+    return AB_STORE_OK;
+}
+
+ab_store_result_t ab_store_reset(ab_store_t *store)
+{
+    ab_store_give_up(store);
+    int error = begin(store, 0);
+    if (error == MDB_SUCCESS) {
+        error = mdb_drop(store->write, store->state, 0);
+    }
+    if (error == MDB_SUCCESS) {
+        error = mdb_drop(store->write, store->marks, 0);
+    }
+    if (error == MDB_SUCCESS) {
+        error = ab_store_put_position(store, store->write, AB_STORE_UNREAD, 0);
+    }
+    if (error == MDB_SUCCESS) {
+        error = mdb_txn_commit(store->write);
+        store->write = NULL;
+    }
+    if (error != MDB_SUCCESS) {
+        return fail(store, error, 0);
+    }
+    store->current_ms = 0;
+    store->next = AB_STORE_UNREAD;
+    store->committed_next = AB_STORE_UNREAD;
+    return AB_STORE_OK;
+}
+
+static ab_store_result_t look_up(ab_store_t *store, MDB_txn *txn, const ab_store_key_t *name,
+                                 ab_state_entry_t *entry)
+{
+    MDB_val key = {name->size, (void *)(uintptr_t)name->bytes};
+    MDB_val found;
+    ab_store_head_t head;
+    aw_span_t marked;
+    int error = mdb_get(txn, store->state, &key, &found);
+    if (error == MDB_SUCCESS) {
+        if (!ab_store_state_read(name, span_of(found), &head, &entry->value)) {
+            snprintf(store->text, sizeof(store->text), "a state is not what was written");
+            return AB_STORE_DAMAGED;
+        }
+        entry->offset = head.offset;
+    } else if (error != MDB_NOTFOUND) {
+        return fail(store, error, 0);
+    }
+    error = mdb_get(txn, store->marks, &key, &found);
+    if (error == MDB_SUCCESS) {
+        if (!ab_store_mark_read(span_of(found), &head, &marked)) {
+            snprintf(store->text, sizeof(store->text), "a mark is not what was written");
+            return AB_STORE_DAMAGED;
+        }
+        entry->mark = (ab_state_verdict_t)head.check;
+        entry->mark_offset = head.offset;
+    } else if (error != MDB_NOTFOUND) {
+        return fail(store, error, 0);
+    }
+    return entry->value.data == NULL && entry->mark == AB_STATE_TAKEN ? AB_STORE_NONE : AB_STORE_OK;
+}
+
+ab_store_result_t ab_store_get(ab_store_t *store, aw_span_t key, ab_state_entry_t *ret_entry)
+{
+    ab_state_entry_t entry = {AW_SPAN_NULL, -1, AB_STATE_TAKEN, -1};
+    ab_store_key_t name;
+    ab_store_end_read(store);
+    if (ab_store_key_of(key, &name) != 0) {
+        return fail(store, ENOMEM, 0);
+    }
+    MDB_txn *txn = store->write;
+    if (txn == NULL) {
+        const int error = mdb_txn_begin(store->env, NULL, MDB_RDONLY, &store->read);
+        if (error != MDB_SUCCESS) {
+            store->read = NULL;
+            return fail(store, error, 0);
+        }
+        txn = store->read;
+    }
+    const ab_store_result_t result = look_up(store, txn, &name, &entry);
+    if (result == AB_STORE_OK) {
+        *ret_entry = entry;
+    }
+    return result;
+}
+
+static uint64_t count(MDB_txn *txn, MDB_dbi dbi)
+{
+    MDB_stat stat;
+    return mdb_stat(txn, dbi, &stat) == MDB_SUCCESS ? stat.ms_entries : 0;
+}
+
+ab_store_facts_t ab_store_facts(ab_store_t *store)
+{
+    ab_store_facts_t facts = {0};
+    MDB_envinfo info;
+    MDB_txn *read = NULL;
+    MDB_txn *txn = store->write;
+    mdb_env_info(store->env, &info);
+    facts.map_bytes = info.me_mapsize;
+    facts.size_bytes = ab_store_used(store);
+    ab_store_end_read(store);
+    if (txn == NULL && mdb_txn_begin(store->env, NULL, MDB_RDONLY, &read) == MDB_SUCCESS) {
+        txn = read;
+    }
+    if (txn != NULL) {
+        facts.keys = count(txn, store->state);
+        facts.marked = count(txn, store->marks);
+    }
+    if (read != NULL) {
+        mdb_txn_abort(read);
+    }
+    return facts;
+}

@@ -1,0 +1,316 @@
+#include "bridge/state/store_handle.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PATH_ROOM 4096
+
+const char *ab_store_library_version(void)
+{
+    static _Thread_local char version[32];
+    int major, minor, patch;
+    (void)mdb_version(&major, &minor, &patch);
+    snprintf(version, sizeof(version), "%d.%d.%d", major, minor, patch);
+    return version;
+}
+
+ab_store_result_t ab_store_result_of(int error)
+{
+    switch (error) {
+    case MDB_SUCCESS:
+        return AB_STORE_OK;
+    case MDB_NOTFOUND:
+        return AB_STORE_NONE;
+    case MDB_MAP_FULL:
+    case MDB_TXN_FULL:
+        return AB_STORE_AGAIN;
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+        return AB_STORE_FULL;
+    case MDB_CORRUPTED:
+    case MDB_PAGE_NOTFOUND:
+    case MDB_INVALID:
+    case MDB_VERSION_MISMATCH:
+    case MDB_PANIC:
+    case MDB_CURSOR_FULL:
+    case MDB_PAGE_FULL:
+    case MDB_INCOMPATIBLE:
+    case MDB_BAD_TXN:
+    case MDB_BAD_VALSIZE:
+    case MDB_BAD_DBI:
+        return AB_STORE_DAMAGED;
+    default:
+        return AB_STORE_ERROR;
+    }
+}
+
+void ab_store_end_read(ab_store_t *store)
+{
+    if (store->read != NULL) {
+        mdb_txn_abort(store->read);
+        store->read = NULL;
+    }
+}
+
+void ab_store_give_up(ab_store_t *store)
+{
+    if (store->write != NULL) {
+        mdb_txn_abort(store->write);
+        store->write = NULL;
+    }
+    store->next = store->committed_next;
+    store->pending_records = 0;
+    store->pending_bytes = 0;
+}
+
+size_t ab_store_used(ab_store_t *store)
+{
+    MDB_envinfo info;
+    mdb_env_info(store->env, &info);
+    return (info.me_last_pgno + 1) * store->page_bytes;
+}
+
+int ab_store_make_room(ab_store_t *store, size_t room)
+{
+    MDB_envinfo info;
+    mdb_env_info(store->env, &info);
+    const size_t used = (info.me_last_pgno + 1) * store->page_bytes;
+    if (info.me_mapsize >= used && info.me_mapsize - used >= room) {
+        return MDB_SUCCESS;
+    }
+    size_t size = info.me_mapsize;
+    while (size < used || size - used < room) {
+        if (size > SIZE_MAX / 4) {
+            return ENOMEM;
+        }
+        size *= 2;
+    }
+    return mdb_env_set_mapsize(store->env, size);
+}
+
+static aw_span_t span_of(MDB_val val)
+{
+    return (aw_span_t){val.mv_data, val.mv_size};
+}
+
+static MDB_val name_of(const char *name)
+{
+    return (MDB_val){strlen(name), (void *)(uintptr_t)name};
+}
+
+static int path_of(const char *folder, const char *name, char ret_path[PATH_ROOM])
+{
+    const int size = snprintf(ret_path, PATH_ROOM, "%s/%s", folder, name);
+    return size < 0 || size >= PATH_ROOM ? ENAMETOOLONG : 0;
+}
+
+int ab_store_remove(const char *folder)
+{
+    static const char *const names[] = {AB_STORE_FILE, AB_STORE_LOCK_FILE};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char path[PATH_ROOM];
+        errno = path_of(folder, names[i], path);
+        if (errno != 0 || (unlink(path) != 0 && errno != ENOENT)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* A file that was cut short would end the process with a bus error when it is read. */
+static bool is_cut(ab_store_t *store)
+{
+    struct stat about;
+    int file;
+    return mdb_env_get_fd(store->env, &file) != MDB_SUCCESS || fstat(file, &about) != 0 ||
+           (size_t)about.st_size < ab_store_used(store);
+}
+
+static int open_dbs(ab_store_t *store, MDB_txn *txn)
+{
+    int error = mdb_dbi_open(txn, AB_STORE_DB_ABOUT, MDB_CREATE, &store->about);
+    if (error == MDB_SUCCESS) {
+        error = mdb_dbi_open(txn, AB_STORE_DB_STATE, MDB_CREATE, &store->state);
+    }
+    if (error == MDB_SUCCESS) {
+        error = mdb_dbi_open(txn, AB_STORE_DB_MARKS, MDB_CREATE, &store->marks);
+    }
+    return error;
+}
+
+/* Reads stamp and position. found tells a store that is new from one that is not ours. */
+static int read_about(ab_store_t *store, MDB_txn *txn, const char *topic, int32_t partition,
+                      ab_store_found_t *found)
+{
+    MDB_stat stat;
+    MDB_val key = name_of(AB_STORE_STAMP);
+    MDB_val stamp, position;
+    int error = mdb_stat(txn, store->about, &stat);
+    if (error != MDB_SUCCESS || stat.ms_entries == 0) {
+        *found = AB_STORE_FOUND_NOTHING;
+        return error;
+    }
+    error = mdb_get(txn, store->about, &key, &stamp);
+    if (error == MDB_SUCCESS && !ab_store_stamp_is(span_of(stamp), topic, partition)) {
+        *found = AB_STORE_FOUND_OTHER;
+        return MDB_SUCCESS;
+    }
+    key = name_of(AB_STORE_POSITION);
+    if (error == MDB_SUCCESS) {
+        error = mdb_get(txn, store->about, &key, &position);
+    }
+    if (error != MDB_SUCCESS || position.mv_size != 16) {
+        *found = AB_STORE_FOUND_DAMAGED;
+        return MDB_SUCCESS;
+    }
+    store->next = ab_store_get64(position.mv_data);
+    store->current_ms = ab_store_get64((const uint8_t *)position.mv_data + 8);
+    *found = AB_STORE_FOUND_WHOLE;
+    return MDB_SUCCESS;
+}
+
+int ab_store_put_position(ab_store_t *store, MDB_txn *txn, int64_t next, int64_t current_ms)
+{
+    uint8_t position[16];
+    ab_store_put64(position, next);
+    ab_store_put64(position + 8, current_ms);
+    MDB_val key = name_of(AB_STORE_POSITION);
+    MDB_val value = {sizeof(position), position};
+    return mdb_put(txn, store->about, &key, &value, 0);
+}
+
+static int put_stamp(ab_store_t *store, MDB_txn *txn, const char *topic, int32_t partition)
+{
+    uint8_t stamp[AB_STORE_STAMP_MAX];
+    const size_t size = ab_store_stamp_write(topic, partition, stamp);
+    MDB_val key = name_of(AB_STORE_STAMP);
+    MDB_val value = {size, stamp};
+    return mdb_put(txn, store->about, &key, &value, 0);
+}
+
+static int open_env(ab_store_t *store, const char *folder)
+{
+    MDB_stat stat;
+    int error = mdb_env_create(&store->env);
+    if (error == MDB_SUCCESS) {
+        error = mdb_env_set_maxdbs(store->env, AB_STORE_DBS);
+    }
+    if (error == MDB_SUCCESS) {
+        error = mdb_env_set_mapsize(store->env, AB_STORE_ROOM);
+    }
+    /* Data are synced before the page that points to them; losing that page alone, with the power,
+     * leaves the store at the commit before. */
+    if (error == MDB_SUCCESS) {
+        error = mdb_env_open(store->env, folder, MDB_NOMETASYNC | MDB_NORDAHEAD | MDB_NOTLS, 0640);
+    }
+    if (error == MDB_SUCCESS) {
+        error = mdb_env_stat(store->env, &stat);
+        store->page_bytes = stat.ms_psize;
+    }
+    return error;
+}
+
+/* One try. An error leaves nothing behind but the half-made store. */
+static int try_open(ab_store_t *store, const char *folder, const char *topic, int32_t partition,
+                    ab_store_found_t *found)
+{
+    MDB_txn *txn = NULL;
+    int dead;
+    int error = open_env(store, folder);
+    if (error != MDB_SUCCESS) {
+        return error;
+    }
+    if (is_cut(store)) {
+        return MDB_CORRUPTED;
+    }
+    (void)mdb_reader_check(store->env, &dead);
+    error = ab_store_make_room(store, AB_STORE_ROOM);
+    if (error == MDB_SUCCESS) {
+        error = mdb_txn_begin(store->env, NULL, 0, &txn);
+    }
+    if (error != MDB_SUCCESS) {
+        return error;
+    }
+    error = open_dbs(store, txn);
+    if (error == MDB_SUCCESS) {
+        error = read_about(store, txn, topic, partition, found);
+    }
+    if (error == MDB_SUCCESS && *found == AB_STORE_FOUND_NOTHING) {
+        error = put_stamp(store, txn, topic, partition);
+        error =
+            error != MDB_SUCCESS ? error : ab_store_put_position(store, txn, AB_STORE_UNREAD, 0);
+    }
+    if (error != MDB_SUCCESS) {
+        mdb_txn_abort(txn);
+        return error;
+    }
+    return mdb_txn_commit(txn);
+}
+
+void ab_store_fill_file(ab_store_t *store)
+{
+    struct stat about;
+    int file;
+    if (mdb_env_get_fd(store->env, &file) == MDB_SUCCESS && fstat(file, &about) == 0 &&
+        (size_t)about.st_size < ab_store_used(store) &&
+        ftruncate(file, (off_t)ab_store_used(store)) != 0) {
+        snprintf(store->text, sizeof(store->text), "%s",
+                 strerror(errno)); /* it is made anew then */
+    }
+}
+
+ab_store_result_t ab_store_open(const char *folder, const char *topic, int32_t partition,
+                                ab_store_t **ret_store, ab_store_found_t *ret_found,
+                                char ret_text[AB_STORE_TEXT_MAX])
+{
+    ab_store_found_t first = AB_STORE_FOUND_NOTHING;
+    for (unsigned tries = 0;; tries++) {
+        ab_store_found_t found = AB_STORE_FOUND_NOTHING;
+        ab_store_t *store = calloc(1, sizeof(*store));
+        if (store == NULL) {
+            snprintf(ret_text, AB_STORE_TEXT_MAX, "memory");
+            return AB_STORE_ERROR;
+        }
+        store->next = AB_STORE_UNREAD;
+        store->room_bytes = AB_STORE_ROOM;
+        const int error = try_open(store, folder, topic, partition, &found);
+        if (error == MDB_SUCCESS &&
+            (found == AB_STORE_FOUND_WHOLE || found == AB_STORE_FOUND_NOTHING)) {
+            store->committed_next = store->next;
+            ab_store_fill_file(store);
+            *ret_found = tries == 0 ? found : first;
+            *ret_store = store;
+            return AB_STORE_OK;
+        }
+        const ab_store_result_t result = ab_store_result_of(error);
+        snprintf(ret_text, AB_STORE_TEXT_MAX, "%s", mdb_strerror(error));
+        ab_store_close(store);
+        first = error == MDB_SUCCESS ? found : AB_STORE_FOUND_DAMAGED;
+        if ((error != MDB_SUCCESS && result != AB_STORE_DAMAGED) || tries > 0) {
+            return result == AB_STORE_FULL ? AB_STORE_FULL : AB_STORE_ERROR;
+        }
+        if (ab_store_remove(folder) != 0) {
+            snprintf(ret_text, AB_STORE_TEXT_MAX, "%s", strerror(errno));
+            return AB_STORE_ERROR;
+        }
+    }
+}
+
+void ab_store_close(ab_store_t *store)
+{
+    if (store == NULL) {
+        return;
+    }
+    ab_store_end_read(store);
+    ab_store_give_up(store);
+    if (store->env != NULL) {
+        (void)mdb_env_sync(store->env, 1);
+        mdb_env_close(store->env);
+    }
+    free(store);
+}

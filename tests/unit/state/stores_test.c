@@ -1,0 +1,242 @@
+/* The stores of a process: one process a folder, one owner a store; and looking at them from
+ * outside. */
+#include "tests/unit/state/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static ab_stores_t *make(const ab_test_folder_t *folder)
+{
+    char text[AB_STORES_TEXT_MAX] = "";
+    ab_stores_t *stores = ab_stores_new(folder->path, text);
+    if (stores == NULL) {
+        fail_msg("%s", text);
+    }
+    return stores;
+}
+
+static ab_store_t *borrow(ab_stores_t *stores, int32_t partition, unsigned owner)
+{
+    char text[AB_STORES_TEXT_MAX] = "";
+    ab_store_t *store = NULL;
+    ab_store_found_t found;
+    assert_int_equal(ab_stores_borrow(stores, TOPIC, partition, owner, &store, &found, text),
+                     AB_STORE_OK);
+    return store;
+}
+
+static void test_stores_one_owner_at_a_time(void **state)
+{
+    char text[AB_STORES_TEXT_MAX];
+    ab_store_t *none = NULL;
+    ab_store_found_t found;
+    ab_stores_t *stores = make(*state);
+    ab_store_t *store = borrow(stores, 0, 1);
+    assert_int_equal(ab_stores_borrow(stores, TOPIC, 0, 2, &none, &found, text), AB_STORE_FOREIGN);
+    assert_int_equal(ab_stores_borrow(stores, TOPIC, 0, 1, &none, &found, text), AB_STORE_FOREIGN);
+    assert_null(none);
+    ab_stores_return(stores, borrow(stores, 1, 2));
+    ab_stores_return(stores, store);
+    ab_stores_return(stores, borrow(stores, 0, 2));
+    ab_stores_free(stores);
+}
+
+static void test_stores_folder_belongs_to_one_process(void **state)
+{
+    int status;
+    const ab_test_folder_t *folder = *state;
+    ab_stores_t *stores = make(folder);
+    assert_true(ab_stores_in_use(folder->path));
+    const pid_t child = fork();
+    if (child == 0) {
+        char text[AB_STORES_TEXT_MAX] = "";
+        _exit(ab_stores_new(folder->path, text) == NULL &&
+                      strstr(text, "another process uses state.dir") != NULL
+                  ? 0
+                  : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    ab_stores_free(stores);
+    assert_false(ab_stores_in_use(folder->path));
+    ab_stores_free(make(folder));
+}
+
+static void test_stores_folder_that_cannot_be_made_says_so(void **state)
+{
+    char text[AB_STORES_TEXT_MAX] = "";
+    char path[PATH_ROOM + 32];
+    snprintf(path, sizeof(path), "%s/no/such/place", ((ab_test_folder_t *)*state)->path);
+    assert_null(ab_stores_new(path, text));
+    assert_non_null(strstr(text, "state.dir cannot be made: No such file or directory"));
+}
+
+typedef struct seen {
+    char text[512];
+    size_t used;
+    int stop_after;
+} seen_t;
+
+static int see(void *opaque, const char *path, const char *topic, int32_t partition)
+{
+    seen_t *seen = opaque;
+    struct stat about;
+    assert_int_equal(stat(path, &about), 0);
+    seen->used += (size_t)snprintf(seen->text + seen->used, sizeof(seen->text) - seen->used,
+                                   "%s:%d ", topic, (int)partition);
+    return --seen->stop_after == 0 ? 5 : 0;
+}
+
+static void test_stores_walk_is_in_order(void **state)
+{
+    seen_t seen = {.stop_after = -1};
+    const ab_test_folder_t *folder = *state;
+    ab_stores_t *stores = make(folder);
+    static const int32_t partitions[] = {10, 2, 0};
+    for (size_t i = 0; i < 3; i++) {
+        ab_stores_return(stores, borrow(stores, partitions[i], 1));
+    }
+    ab_stores_free(stores);
+    assert_int_equal(ab_stores_walk(folder->path, see, &seen), 0);
+    assert_string_equal(seen.text, TOPIC ":0 " TOPIC ":2 " TOPIC ":10 ");
+    seen = (seen_t){.stop_after = 2};
+    assert_int_equal(ab_stores_walk(folder->path, see, &seen), 5);
+    assert_int_equal(ab_stores_walk("/nonexistent", see, &seen), -1);
+}
+
+/* ---- the browser ---- */
+
+typedef struct tally {
+    unsigned items, marked, without_state, damaged;
+    char last[80];
+} tally_t;
+
+static int count_item(void *opaque, const ab_browse_item_t *item)
+{
+    tally_t *tally = opaque;
+    tally->items++;
+    tally->marked += item->entry.mark != AB_STATE_TAKEN;
+    tally->without_state += item->entry.value.data == NULL;
+    tally->damaged += !item->whole;
+    snprintf(tally->last, sizeof(tally->last), "%.*s", (int)item->key.size,
+             (const char *)item->key.data);
+    return 0;
+}
+
+static void apply(ab_store_t *store, int64_t offset, const char *key, aw_span_t value)
+{
+    ab_state_verdict_t verdict;
+    const ab_record_t record = ab_test_record(offset, aw_span_text_view(key), value);
+    assert_int_equal(ab_store_apply(store, &record, &verdict), AB_STORE_OK);
+}
+
+/* What a reader in another process sees beside a writer that goes on. Returns its exit status. */
+static int read_beside(const char *path)
+{
+    char text[AB_STORE_TEXT_MAX] = "";
+    tally_t tally = {0};
+    ab_browser_t *browser = NULL;
+    if (ab_browser_open(path, TOPIC, 0, true, &browser, text) != AB_STORE_OK) {
+        return 2;
+    }
+    for (unsigned i = 0; i < 50; i++) {
+        memset(&tally, 0, sizeof(tally));
+        if (ab_browser_walk(browser, count_item, &tally, NULL) != AB_STORE_OK ||
+            tally.damaged > 0 || tally.items < 1000) {
+            return 3;
+        }
+    }
+    ab_browser_close(browser);
+    return 0;
+}
+
+static void test_browser_reads_beside_a_writer(void **state)
+{
+    static uint8_t value[4096];
+    int status = -1;
+    char path[PATH_ROOM + 64];
+    const ab_test_folder_t *folder = *state;
+    ab_stores_t *stores = make(folder);
+    ab_store_t *store = borrow(stores, 0, OWNER);
+    int64_t offset = 0;
+    for (; offset < 1000; offset++) {
+        char key[32];
+        snprintf(key, sizeof(key), "key-%lld", (long long)offset);
+        apply(store, offset, key, ab_test_snapshot(key, 1, 0, value, sizeof(value)));
+    }
+    assert_int_equal(ab_store_commit(store, OWNER, 0), AB_STORE_OK);
+    assert_true(ab_stores_path(folder->path, TOPIC, 0, path, sizeof(path)));
+    const pid_t child = fork();
+    if (child == 0) {
+        _exit(read_beside(path));
+    }
+    for (; waitpid(child, &status, WNOHANG) == 0; offset++) {
+        char key[32];
+        snprintf(key, sizeof(key), "key-%lld", (long long)offset % 5000);
+        apply(store, offset, key, ab_test_snapshot(key, 2, 3000, value, sizeof(value)));
+        if (offset % 100 == 0) {
+            assert_int_equal(ab_store_commit(store, OWNER, 0), AB_STORE_OK);
+        }
+    }
+    assert_int_equal(status, 0);
+    ab_stores_return(stores, store);
+    ab_stores_free(stores);
+}
+
+static void test_browser_shows_states_marks_and_position(void **state)
+{
+    uint8_t value[64];
+    char path[PATH_ROOM + 64];
+    char text[AB_STORE_TEXT_MAX];
+    tally_t tally = {0};
+    ab_browser_t *browser = NULL;
+    ab_store_facts_t facts;
+    int64_t next, current_ms;
+    const ab_test_folder_t *folder = *state;
+    ab_stores_t *stores = make(folder);
+    ab_store_t *store = borrow(stores, 7, OWNER);
+    apply(store, 0, "a", ab_test_snapshot("a", 1, 0, value, sizeof(value)));
+    apply(store, 1, "a", aw_span_view("\x12", 1));
+    apply(store, 2, "b", aw_span_view("\x12", 1));
+    assert_int_equal(ab_store_commit(store, OWNER, 99), AB_STORE_OK);
+    ab_stores_return(stores, store);
+    ab_stores_free(stores);
+    assert_true(ab_stores_path(folder->path, TOPIC, 7, path, sizeof(path)));
+    assert_int_equal(ab_browser_open(path, TOPIC, 7, false, &browser, text), AB_STORE_OK);
+    assert_int_equal(ab_browser_walk(browser, count_item, &tally, NULL), AB_STORE_OK);
+    assert_int_equal(tally.items, 2);
+    assert_int_equal(tally.marked, 2);
+    assert_int_equal(tally.without_state, 1);
+    assert_string_equal(tally.last, "b");
+    assert_int_equal(ab_browser_find(browser, aw_span_text_view("a"), count_item, &tally),
+                     AB_STORE_OK);
+    assert_string_equal(tally.last, "a");
+    assert_int_equal(ab_browser_find(browser, aw_span_text_view("c"), count_item, &tally),
+                     AB_STORE_NONE);
+    assert_int_equal(ab_browser_facts(browser, &facts, &next, &current_ms), AB_STORE_OK);
+    assert_int_equal(facts.keys, 1);
+    assert_int_equal(facts.marked, 2);
+    assert_int_equal(next, 3);
+    assert_int_equal(current_ms, 99);
+    ab_browser_close(browser);
+    assert_int_equal(ab_browser_open(path, TOPIC, 8, false, &browser, text), AB_STORE_DAMAGED);
+    assert_int_equal(ab_browser_open(folder->path, TOPIC, 8, false, &browser, text), AB_STORE_NONE);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, ab_test_folder_make, ab_test_folder_drop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(test_stores_one_owner_at_a_time),
+        CASE(test_stores_folder_belongs_to_one_process),
+        CASE(test_stores_folder_that_cannot_be_made_says_so),
+        CASE(test_stores_walk_is_in_order),
+        CASE(test_browser_reads_beside_a_writer),
+        CASE(test_browser_shows_states_marks_and_position),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
