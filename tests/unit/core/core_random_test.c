@@ -47,8 +47,9 @@ static aw_span_t random_bytes(uint64_t *seed, uint8_t *buffer, size_t max)
 static const char *random_event(uint64_t *seed)
 {
     static const char *const events[] = {
-        "{\"protocolVersion\":\"1.0\",\"type\":\"protocol_error\",\"error\":{\"code\":\"internal\","
-        "\"message\":\"x\",\"retry\":\"never\"}}",
+        ("{\"protocolVersion\":\"1.0\",\"type\":\"protocol_error\",\"error\":{\"code\":"
+         "\"internal\","
+         "\"message\":\"x\",\"retry\":\"never\"}}"),
         "{\"protocolVersion\":\"2.0\",\"type\":\"abort\",\"commandId\":\"x\"}",
         "{\"eventId\":\"x\",\"type\":\"run_started\"}",
         "{\"eventId\":\"x\",\"eventId\":\"y\"}",
