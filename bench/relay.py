@@ -161,7 +161,8 @@ def bench(broker, folder, options):
     for topic in sorted(set(kinds.values())):
         fill(broker, topic, options.records, options.size, topic == "in.poison")
         print(f"{topic}: {options.records} records of {options.size} bytes", flush=True)
-    sections = {"delivery": {"guarantee": options.guarantee}, "lanes": options.lanes}
+    sections = {"delivery": {"guarantee": options.guarantee}, "lanes": options.lanes,
+                "producer": dict(pair.split("=", 1) for pair in options.producer)}
     results = {kind: [] for kind in kinds}
     relay(broker, folder, "in.clean", options.records, "clean", sections)  # warms the page cache
     for number in range(options.rounds):
@@ -179,6 +180,7 @@ def main():
     parser.add_argument("--size", type=int, default=300)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--lanes", type=int, default=1)
+    parser.add_argument("--producer", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--guarantee", default="exactly_once")
     parser.add_argument("--dir", type=Path, default=ROOT / "build" / "bench-kafka")
     options = parser.parse_args()

@@ -238,9 +238,9 @@ static void check_rights(const ab_config_t *config, const ab_check_facts_t *fact
     free(topics);
     if (rights.granted > 0) {
         ab_check_add(report, AB_CHECK_OK, "acl", config->group,
-                     "%zu right%s granted, of Read on sources and group, Write on outputs and "
-                     "transactional ids",
-                     rights.granted, rights.granted == 1 ? " is" : "s are");
+                     "%zu right%s granted, of Read on sources and group, Write on outputs%s",
+                     rights.granted, rights.granted == 1 ? " is" : "s are",
+                     config->guarantee == AB_EXACTLY_ONCE ? " and transactional ids" : "");
     }
 }
 

@@ -468,6 +468,9 @@ static void judge_broker(const judge_t *judge, const ab_broker_facts_t *broker)
 {
     char subject[24], limit[AB_CHECK_TIME_MAX], wanted[AB_CHECK_TIME_MAX];
     const int64_t most = broker->values[AB_FACT_TRANSACTION_MAX_MS];
+    if (judge->config->guarantee == AB_AT_LEAST_ONCE) {
+        return; /* no transactions */
+    }
     snprintf(subject, sizeof(subject), "broker %d", (int)broker->id);
     if (most != AB_FACT_UNKNOWN && most < (int64_t)judge->config->transaction_timeout_ms) {
         ab_check_add(

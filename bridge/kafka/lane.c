@@ -96,7 +96,8 @@ static void on_fenced(ab_lane_t *lane, const ab_field_t *fields)
     const int64_t now = ab_lane_now_ns();
     /* A member's place is also lost without a rival, so it takes one more to be sure. */
     const unsigned most = lane->plain ? 3 : 2;
-    if (lane->rivals > 0 && now - lane->rival_ns > (int64_t)RIVAL_WINDOW_MS * AB_NS_PER_MS) {
+    const int64_t window_ms = lane->plain ? FAIL_WINDOW_MS : RIVAL_WINDOW_MS;
+    if (lane->rivals > 0 && now - lane->rival_ns > window_ms * AB_NS_PER_MS) {
         lane->rivals = 0;
     }
     lane->rivals++;
@@ -107,7 +108,7 @@ static void on_fenced(ab_lane_t *lane, const ab_field_t *fields)
     if (lane->rivals >= most) {
         ab_lane_end(lane, AB_FATE_EXIT, AB_EXIT_FENCED);
     } else {
-        ab_lane_end(lane, AB_FATE_REBUILD, 0);
+        ab_lane_end(lane, lane->plain ? AB_FATE_TIMED_OUT : AB_FATE_REBUILD, 0);
     }
 }
 

@@ -291,6 +291,10 @@ void ab_plain_serve(ab_lane_t *lane)
     if (lane->inflight_count > 0) {
         return;
     }
+    const rd_kafka_resp_err_t fatal = rd_kafka_fatal_error(lane->producer, NULL, 0);
+    if (fatal != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        ab_lane_fatal(lane, fatal, rd_kafka_err2str(fatal));
+    }
     ab_lane_count_abort(lane);
     ab_lane_learn_refusals(lane);
     ab_lane_close_transaction(lane);

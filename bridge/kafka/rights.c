@@ -144,9 +144,21 @@ static void answer(const asking_t *asking, ab_right_t right, ab_right_answer_t a
 
 /* ---- the transactional ids ---- */
 
-/* ret_kafka: the broker answered as Apache Kafka does. */
-static int ask_transactions(const asking_t *asking, bool *ret_kafka)
+static void tell_nobody(void *opaque, const ab_right_t *right)
 {
+    (void)opaque;
+    (void)right;
+}
+
+/* ret_kafka: the broker answered as Apache Kafka does. That is wanted with at_least_once, too,
+ * which needs no right on transactional ids and tells of none. */
+static int ask_transactions(const asking_t *caller, bool *ret_kafka)
+{
+    asking_t quiet = *caller;
+    const asking_t *asking = &quiet;
+    if (caller->config->guarantee == AB_AT_LEAST_ONCE) {
+        quiet.tell = tell_nobody;
+    }
     char id[1024];
     char prefix[AB_CONFIG_TOPIC_MAX + 2];
     const ab_right_t right = ab_right_of_transactions(asking->config, prefix);

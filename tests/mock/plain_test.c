@@ -123,6 +123,45 @@ static void test_plain_two_lanes_share_and_a_partition_given_away_is_not_read_ag
     rig_close(rig);
 }
 
+/* A stop that cannot get rid of what is on its way says so, and the next start writes it. */
+static void test_plain_stop_before_a_stalled_broker_ends_with_75_and_loses_nothing(void **state)
+{
+    (void)state;
+    rig_t *rig = rig_open(PLAIN "shutdown: {timeout: 2s}\n");
+    rig_write(rig, 20);
+    rig_start(rig);
+    rig_await_all(rig);
+    assert_int_equal(rd_kafka_mock_broker_set_rtt(rig->mock, RIG_OUTPUT_BROKER, 20000),
+                     RD_KAFKA_RESP_ERR_NO_ERROR);
+    rig_write(rig, 200);
+    rig_sleep_ms(500); /* they are on their way, or will be read by the next */
+    rig_stop(rig, AB_EXIT_TEMPORARY);
+    assert_int_equal(rd_kafka_mock_broker_set_rtt(rig->mock, RIG_OUTPUT_BROKER, 0),
+                     RD_KAFKA_RESP_ERR_NO_ERROR);
+    rig_start(rig);
+    rig_await_consumed(rig, 200);
+    rig_stop(rig, AB_EXIT_OK);
+    rig_close(rig);
+}
+
+/* Another process of the same name takes the place again and again: there is no transactional id
+ * that would tell, so the third time does. */
+static void test_plain_place_lost_three_times_ends_with_76(void **state)
+{
+    (void)state;
+    rig_t *rig = rig_open(PLAIN "instance: one\n");
+    rig_start(rig);
+    for (size_t i = 1; i <= 3; i++) {
+        rig_await(rig, "partitions_assigned", i);
+        rig_write(rig, 20);
+        rig_await_all(rig);
+        rig_fail_at(rig, RIG_COORDINATOR, RIG_HEARTBEAT, RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, 1);
+        rig_await(rig, "fenced", i);
+    }
+    rig_ends(rig, AB_EXIT_FENCED);
+    rig_close(rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,6 +170,8 @@ int main(void)
         cmocka_unit_test(test_plain_record_refused_alone_becomes_a_dead_letter),
         cmocka_unit_test(test_plain_batch_refused_once_is_routed_in_the_end),
         cmocka_unit_test(test_plain_commit_that_is_refused_is_tried_again),
+        cmocka_unit_test(test_plain_stop_before_a_stalled_broker_ends_with_75_and_loses_nothing),
+        cmocka_unit_test(test_plain_place_lost_three_times_ends_with_76),
         cmocka_unit_test(test_plain_two_lanes_share_and_a_partition_given_away_is_not_read_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,9 +90,23 @@ static void test_start_leader_that_moved_before_the_first_record_is_found(void *
     rig_close(rig);
 }
 
+/* Waiting for company ends with the commit: otherwise this would wait for longer than a test does.
+ */
+static void test_start_commit_does_not_wait_for_linger(void **state)
+{
+    (void)state;
+    rig_t *rig = rig_open("producer: {linger.ms: 100000}\ndelivery: {transaction_timeout: 2m}\n");
+    rig_start(rig);
+    rig_write(rig, 8);
+    rig_await_all(rig);
+    rig_stop(rig, AB_EXIT_OK);
+    rig_close(rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_start_commit_does_not_wait_for_linger),
         cmocka_unit_test(test_start_leader_that_moved_before_the_first_record_is_found),
         cmocka_unit_test(test_start_missing_topic_ends_with_69_and_names_it),
         cmocka_unit_test(test_start_missing_topic_is_waited_for_and_then_works),
