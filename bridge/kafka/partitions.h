@@ -24,7 +24,7 @@ typedef struct ab_part {
     ab_part_state_t state;
     bool assigned;       /* librdkafka has been told to fetch it */
     bool in_transaction; /* has records in the transaction in hand */
-    unsigned tries;      /* rounds in which its beginning could not be settled */
+    int64_t short_ns;    /* since when its end is seen below the committed offset, 0: it is not */
     int64_t next;        /* the next offset expected */
     int64_t committed;   /* the frontier: below it every outcome is durable */
     int64_t end;         /* where the log ended when it was last read to its end, -1: not yet */
