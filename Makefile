@@ -77,8 +77,9 @@ bench-relay: need-all ## measure a relay on a Kafka of its own, with poison and 
 
 chaos: need-all ## kill, freeze and cut off bridges and brokers for MINUTES, from SEED, and check every record
 	@cmake --preset dev >/dev/null && cmake --build --preset dev --target agent-bridge aw_hostname_shim
-	@AGENT_BRIDGE=build/dev/bridge/cli/agent-bridge AW_HOSTNAME_SHIM=build/dev/tests/broker/libaw_hostname_shim.so \
-	    AW_BROKER_DIR=build/dev/broker $(PYTHON) tests/broker/chaos_test.py --minutes $(MINUTES) --seed $(SEED)
+	@cd build/dev && AGENT_BRIDGE=$$PWD/bridge/cli/agent-bridge AW_BROKER_DIR=$$PWD/broker \
+	    AW_HOSTNAME_SHIM=$$PWD/tests/broker/libaw_hostname_shim.so \
+	    ../../$(PYTHON) ../../tests/broker/chaos_test.py --minutes $(MINUTES) --seed $(SEED)
 
 tour: ## play a first half hour with docker-compose, check it, and write docs/tour.md (needs only Docker)
 	@deploy/tour/tour.py --down $(DOWN) --base-image-script $(BASE_IMAGE_SCRIPT) --page docs/tour.md

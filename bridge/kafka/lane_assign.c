@@ -7,10 +7,10 @@
 #define RESOLVE_EVERY_MS 200
 /* After a pin: the commit's markers are on their way to the offsets topic. */
 #define PINNED_AFTER_MS 20
-/* Rounds for which a partition that ends below its committed offset is given the benefit of the
- * doubt: a new leader may lag for a moment. */
-#define SHORT_ROUNDS_MAX 50u
-#define LOOKUP_MS        5000
+/* For so long a partition that ends below its committed offset is given the benefit of the doubt: a
+ * new leader may lag for a moment. */
+#define SHORT_MAX_MS 10000
+#define LOOKUP_MS    5000
 
 /* What one round knows of one source topic. */
 typedef struct round {
@@ -320,7 +320,9 @@ static void settle_one(ab_lane_t *lane, round_t *round, int32_t partition)
         return;
     }
     if (offset > high) {
-        if (++part->tries > SHORT_ROUNDS_MAX) {
+        if (part->short_ns == 0) {
+            part->short_ns = ab_lane_now_ns();
+        } else if (ab_lane_now_ns() - part->short_ns > (int64_t)SHORT_MAX_MS * AB_NS_PER_MS) {
             ab_lane_stop_partition(lane, round->source, partition,
                                    "the partition ends below the committed offset: the topic was "
                                    "deleted and made again, or "

@@ -25,7 +25,7 @@ typedef struct ab_part {
     bool assigned; /* librdkafka has been told to fetch it */
     bool held;     /* a request at its head waits: nothing behind it is taken (lane_answer.h) */
     bool in_transaction; /* has records in the transaction in hand */
-    unsigned tries;      /* rounds in which its beginning could not be settled */
+    int64_t short_ns;    /* since when its end is seen below the committed offset, 0: it is not */
     int64_t next;        /* the next offset expected */
     int64_t committed;   /* the frontier: below it every outcome is durable */
     int64_t covered;     /* below it everything was written before the last barrier was asked for */

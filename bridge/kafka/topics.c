@@ -279,6 +279,9 @@ static void learn_limit(ab_topics_t *topics, const rd_kafka_ConfigResource_t *re
         return;
     }
     const rd_kafka_resp_err_t err = rd_kafka_ConfigResource_error(resource);
+    if (err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) {
+        return; /* told as gone */
+    }
     if (err != RD_KAFKA_RESP_ERR_NO_ERROR) {
         assume_default(name, err, sink);
         return;

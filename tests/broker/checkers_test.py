@@ -27,6 +27,7 @@ from redrive import MARKER_HEADER, Original, RedriveAudit  # noqa: E402
 from reference import Reference  # noqa: E402
 from traffic import HEADER, SequenceCheck, Traffic  # noqa: E402
 
+import broker  # noqa: E402
 import chaos_test  # noqa: E402
 
 REFERENCE = Reference()
@@ -314,6 +315,15 @@ class TrafficIsMixed(unittest.TestCase):
         self.assertGreater(outcomes["routed"], 1500)
         self.assertGreater(outcomes["dead_lettered"], 100)
         self.assertEqual({"routed", "dead_lettered"}, set(outcomes))
+
+
+class OffsetsAreFilledIn(unittest.TestCase):
+    def test_what_a_retry_was_not_told(self):
+        offsets = [None, None, 7, 8, None, None, 11, None]
+        items = [Input("in", 0, b"k", b"", (), 1, offset) for offset in offsets]
+        other = [Input("in", 1, b"k", b"", (), 1, None)]
+        broker._fill_in_offsets(items + other)
+        self.assertEqual([5, 6, 7, 8, 9, 10, 11, 12, None], [item.offset for item in items + other])
 
 
 class ProxyObeys(unittest.TestCase):

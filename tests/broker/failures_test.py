@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from broker import Load, wait_until  # noqa: E402
+from broker import Load, Waiting, wait_until  # noqa: E402
 from log_segment import damage  # noqa: E402
 from oracle import SOURCE_HEADER, source_text  # noqa: E402
 from relay_case import RelayCase, numbered_inputs  # noqa: E402
@@ -45,9 +45,6 @@ class Failures(RelayCase):
     def more(self, layout, *bridges):
         self.wait_progress(layout, self.progress(layout) + PER_SECOND, *bridges)
 
-    def host(self, layout, name, **sections):
-        return self.bridge(layout, name, host=f"{self.prefix}-{name}", instance=None, **sections)
-
     def open_transaction(self, layout):
         """True when a transaction is open on an output."""
         return any(self.broker.ends(topic) != self.broker.ends(topic, "read_uncommitted")
@@ -58,21 +55,25 @@ class Failures(RelayCase):
     def test_a_lane_that_does_not_poll_loses_its_partitions_and_what_it_had_in_hand(self):
         layout = self.layout(PARTITIONS)
         load = self.load(layout)
-        slow = self.host(layout, "slow", delivery={**LONG, "transaction_timeout": "60s"},
-                         consumer={"session.timeout.ms": SESSION_MS, "max.poll.interval.ms": MAX_POLL_MS}).start()
-        other = self.host(layout, "other").start()
-        self.wait_members(layout, 2)
-        self.tell("two members")
-        self.more(layout, slow, other)
-        with slow.lanes_frozen():
-            self.wait_members(layout, 1)
-            self.tell("one member")
-            self.more(layout, other)
-        slow.wait_event("partitions_revoked", lambda event: event["lost"])
-        self.wait_members(layout, 2)
-        self.tell("two members again")
-        self.more(layout, slow, other)
-        self.finish(layout, load, slow, other)
+        # Commits all the time, so that it often hangs outside of a poll; inside one librdkafka does not count.
+        bridge = self.bridge(layout, host=f"{self.prefix}-host", instance=None,
+                             delivery={"commit_interval": "10ms", "transaction_timeout": "60s"},
+                             consumer={"session.timeout.ms": SESSION_MS, "max.poll.interval.ms": MAX_POLL_MS}).start()
+        self.more(layout, bridge)
+
+        def given_up():
+            with bridge.lanes_frozen():
+                try:
+                    wait_until("the group has given it up", lambda: not self.broker.members(layout.group),
+                               MAX_POLL_MS / 1000 + 4)
+                except Waiting:
+                    return False
+            return True
+
+        wait_until("a lane hung outside of a poll", given_up, 150)
+        bridge.wait_event("partitions_revoked", lambda event: event["lost"])
+        self.more(layout, bridge)
+        self.finish(layout, load, bridge)
 
     def test_a_transaction_that_outlives_its_timeout_is_nobodys_rival(self):
         layout = self.layout(PARTITIONS)
@@ -196,7 +197,6 @@ class Failures(RelayCase):
         time.sleep(10)
         bridge.check_alive()
         self.assertEqual(before, self.broker.committed(layout.group, layout.source), "nothing is skipped")
-        layout.counts[gone] += 1  # and it need not be the same
         self.broker.create(gone, layout.counts[gone])
         self.wait_done(layout, bridge)
         bridge.stop()
