@@ -53,8 +53,20 @@ def keyring_seeds():
     yield b"# x\n\n a=_-8=\r\nb=AA\n"
 
 
+def inbox_seeds():
+    for folder in sorted((ROOT / "golden" / "session-inbox").glob("v*")):
+        for line in (folder / "fixtures.jsonl").read_text(encoding="utf-8").splitlines():
+            one = json.loads(line)
+            yield b"\0" + one["value"].encode()
+            yield b"\1" + one["command"].encode()
+    operations = {"decode": b"\0", "encode": b"\1", "classify": b"\2"}
+    cases = ROOT / "golden" / "session-inbox" / "v1" / "cases.jsonl"
+    for one in map(json.loads, cases.read_text(encoding="utf-8").splitlines()):
+        yield operations[one["op"]] + one["input"].encode()
+
+
 SEEDS = {"wire": wire_seeds, "migrate": wire_seeds, "json": json_seeds, "canonical": canonical_seeds,
-         "keyring": keyring_seeds}
+         "keyring": keyring_seeds, "inbox": inbox_seeds}
 
 
 def run(build, name, seconds):

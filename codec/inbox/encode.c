@@ -109,6 +109,15 @@ static const aw__json_value_t *encode_current(const aw__json_value_t *command,
     if (value == NULL || !aw__shape_check(&check, &aw__inbox_v1, value)) {
         return NULL;
     }
+    if (value->height > AW_INBOX_NESTING_MAX) {
+        /* a payload goes one level down into its list: nothing is written that could not be read */
+        aw__inbox_fail(
+            result, AW_INBOX_CLASS_SCHEMA, command, "",
+            "the produced value does not match wire version %d: it is nested deeper than "
+            "%u",
+            AW_INBOX_VERSION, AW_INBOX_NESTING_MAX);
+        return NULL;
+    }
     if (!aw__json_is_text(aw__json_find_text(value, "kind"), "deliver")) {
         return value;
     }

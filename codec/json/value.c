@@ -183,13 +183,18 @@ static void drop_repeated(aw__json_value_t *object)
         }
     }
     object->count = kept;
+    object->height = 1;
     aw__json_value_t **link = &object->first;
     while (*link != NULL) {
-        if ((*link)->key.data == NULL) {
-            *link = (*link)->next;
-        } else {
-            link = &(*link)->next;
+        const aw__json_value_t *member = *link;
+        if (member->key.data == NULL) {
+            *link = member->next;
+            continue;
         }
+        if (object->height <= member->height) {
+            object->height = member->height + 1;
+        }
+        link = &(*link)->next;
     }
 }
 

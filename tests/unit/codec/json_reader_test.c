@@ -294,6 +294,17 @@ static void test_reader_last_of_equal_keys_stays_where_asked(void **state)
     const aw__json_value_t *inner = aw__json_find_text(root, "d");
     assert_int_equal(inner->count, 1);
     expect_bytes(inner->first->text, "7", 1);
+    assert_int_equal(root->height, 2);
+}
+
+static void test_reader_dropped_members_do_not_count_for_the_height(void **state)
+{
+    (void)state;
+    assert_int_equal(aw_test_json_read("{\"a\":[[[0]]],\"a\":1}", AW__JSON_LAST_OF_EQUALS)->height,
+                     1);
+    assert_int_equal(
+        aw_test_json_read("[{\"a\":[[[0]]],\"a\":[],\"b\":2}]", AW__JSON_LAST_OF_EQUALS)->height,
+        3);
 }
 
 static void test_reader_any_magnitude_is_read_where_asked(void **state)
@@ -403,6 +414,7 @@ int main(void)
         cmocka_unit_test(test_reader_repeated_key_is_found_at_every_depth),
         cmocka_unit_test(test_reader_broken_syntax_is_told_before_a_repeated_key),
         cmocka_unit_test(test_reader_last_of_equal_keys_stays_where_asked),
+        cmocka_unit_test(test_reader_dropped_members_do_not_count_for_the_height),
         cmocka_unit_test(test_reader_any_magnitude_is_read_where_asked),
         cmocka_unit_test(test_reader_members_are_sorted_and_found),
         cmocka_unit_test(test_reader_equal_text_is_told_from_other_values),
