@@ -47,6 +47,9 @@ static aw_span_t random_bytes(uint64_t *seed, uint8_t *buffer, size_t max)
 static const char *random_event(uint64_t *seed)
 {
     static const char *const events[] = {
+        ("{\"protocolVersion\":\"1.0\",\"type\":\"protocol_error\",\"error\":{\"code\":"
+         "\"internal\","
+         "\"message\":\"x\",\"retry\":\"never\"}}"),
         "{\"protocolVersion\":\"1.0\",\"type\":\"run_started\",\"eventId\":\"x\"}",
         "{\"protocolVersion\":\"2.0\",\"type\":\"abort\",\"commandId\":\"x\"}",
         "{\"eventId\":\"x\",\"eventId\":\"y\"}",
