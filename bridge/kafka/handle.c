@@ -142,6 +142,12 @@ static int set_consumer(rd_kafka_conf_t *conf, const ab_config_t *config,
     return set_one(conf, "group.instance.id", member, ret_text);
 }
 
+/* A redrive is a matter of transactions whatever the lanes do. */
+static bool transacts(const ab_config_t *config, const ab_handle_spec_t *spec)
+{
+    return config->guarantee == AB_EXACTLY_ONCE || spec->job != NULL;
+}
+
 static int set_transactions(rd_kafka_conf_t *conf, const ab_config_t *config,
                             const ab_handle_spec_t *spec, char *ret_text)
 {
@@ -167,8 +173,7 @@ static int set_producer(rd_kafka_conf_t *conf, const ab_config_t *config,
     largest = largest < MESSAGE_MIN_BYTES ? MESSAGE_MIN_BYTES : largest;
     largest = largest > MESSAGE_MAX_BYTES ? MESSAGE_MAX_BYTES : largest;
     if (SET_LIST(conf, owned_by_producer, ret_text) != 0 ||
-        ((config->guarantee == AB_EXACTLY_ONCE || spec->job != NULL) &&
-         set_transactions(conf, config, spec, ret_text) != 0) ||
+        (transacts(config, spec) && set_transactions(conf, config, spec, ret_text) != 0) ||
         set_number(conf, "message.max.bytes", largest, ret_text) != 0 ||
         set_number(conf, "batch.size", spec->batch_bytes, ret_text) != 0) {
         return -1;
@@ -209,8 +214,7 @@ static int set_role(rd_kafka_conf_t *conf, const ab_config_t *config, const ab_h
     }
     if (spec->role == AB_ROLE_PRODUCER &&
         (SET_LIST(conf, preset_of_producer, ret_text) != 0 ||
-         (config->guarantee == AB_EXACTLY_ONCE &&
-          SET_LIST(conf, preset_of_transactions, ret_text) != 0))) {
+         (transacts(config, spec) && SET_LIST(conf, preset_of_transactions, ret_text) != 0))) {
         return -1;
     }
     if (set_properties(conf, &config->kafka, ret_text, ret_property) != 0) {
