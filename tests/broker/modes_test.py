@@ -198,7 +198,7 @@ class Breaker(Modes):
         """20 probes of 10 seconds each: this takes over three minutes."""
         layout = self.layout(2)
         face = Face()
-        bridge = self.bridge(layout, http=face.section, errors={"breaker": {"min_records": 500}},
+        bridge = self.bridge(layout, http=face.section, errors={"breaker": {}},
                              health={"stuck_after": "5s"}).start()
         inputs = self.broker.produce(poison(layout, 500, 2))
         self.tripped(layout, bridge, face)
@@ -221,7 +221,8 @@ class Breaker(Modes):
         layout = self.layout(2)
         face = Face()
         routes = {**layout.routes, "external_event": "dead_letter"}
-        bad = self.bridge(layout, "bad", source={"routes": routes}, http=face.section).start()
+        bad = self.bridge(layout, "bad", source={"routes": routes}, http=face.section,
+                          errors={"breaker": {}}).start()
         inputs = self.broker.produce([Input(layout.source, n % 2, b"k%d" % (n % 2), envelope(b"k%d" % (n % 2),
                                                                                               name=f"n{n}-"))
                                       for n in range(5_000)])
@@ -230,7 +231,7 @@ class Breaker(Modes):
         bad.stop()
         dead = self.progress(layout)
         self.assertLess(dead, 5_000)
-        good = self.bridge(layout, "good").start()
+        good = self.bridge(layout, "good", errors={"breaker": {}}).start()
         self.wait_done(layout, good)
         good.stop()
         self.assertEqual((5_000 - dead, 0), (good.ledger()["routed"], good.ledger()["dead_lettered"]))
@@ -244,7 +245,7 @@ class Breaker(Modes):
         inputs = [next(bad) if n % 10 == 7 else item
                   for n, item in enumerate(numbered_inputs(layout.source, 2, 40_000, size=50))]
         self.broker.produce(inputs)
-        bridge = self.bridge(layout).start()
+        bridge = self.bridge(layout, errors={"breaker": {}}).start()
         self.wait_done(layout, bridge)
         bridge.stop()
         self.assertEqual([], bridge.events("breaker_opened"))
