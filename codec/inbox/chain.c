@@ -1,7 +1,5 @@
 #include "codec/inbox/chain.h"
 
-#include <math.h>
-
 #include "codec/json/number.h"
 
 static const char VERSION[] = "version";
@@ -63,6 +61,12 @@ static const aw__json_value_t *with_version(const aw__chain_t *chain, const aw__
     return NULL;
 }
 
+/** True for a number of 0 and more without a fraction. From 2^53 on no double has one. */
+static bool is_whole(double number)
+{
+    return number >= 9007199254740992.0 || number == (double)(uint64_t)number;
+}
+
 /** Steps 3 and 4: the version is one that can be read. */
 static bool is_readable(const aw__chain_t *chain, const aw__json_value_t *value, double version,
                         aw_inbox_result_t *result)
@@ -70,7 +74,7 @@ static bool is_readable(const aw__chain_t *chain, const aw__json_value_t *value,
     char quote[AW__INBOX_QUOTE_MAX];
     const aw__json_value_t *member = aw__json_find_text(value, VERSION);
     const unsigned minimum = chain->has_initial ? chain->initial : 1;
-    if (version != floor(version) || version < minimum) {
+    if (version < minimum || !is_whole(version)) {
         aw__inbox_fail(result, AW_INBOX_CLASS_BAD_VERSION, member, "/version",
                        "%s: its version %s is not a positive integer", chain->label,
                        aw__inbox_quote(member, quote));

@@ -1,7 +1,6 @@
 #include "codec/inbox/shape.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 #include "codec/json/number.h"
@@ -85,8 +84,8 @@ static bool read_number(const aw__json_value_t *value, double *ret_number)
 static bool is_counter(const aw__json_value_t *value)
 {
     double number;
-    return read_number(value, &number) && number == floor(number) && number >= 0 &&
-           number <= COUNTER_MAX;
+    return read_number(value, &number) && number >= 0 && number <= COUNTER_MAX &&
+           number == (double)(uint64_t)number;
 }
 
 static bool is_version(const aw__json_value_t *value, unsigned version)
