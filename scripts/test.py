@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Builds and runs the tests of each preset and closes with one line of counts over all of them.
 
-    scripts/test.py [--jobs N] [PRESET...]      default: dev asan tsan
+    scripts/test.py [--jobs N] [PRESET...]      default: dev asan tsan, and a job for each processor
+
+One test more than that runs at once: most of them wait most of the time.
 
 What ran is read from ctest's JUnit file, never guessed from its exit code alone. A test that was
 skipped, disabled or not found fails the run, and so does a preset that does not build or runs no test:
@@ -107,7 +109,7 @@ def run_preset(preset, jobs):
         print(f"{preset}: {step} {time.monotonic() - began:.0f} s", flush=True)
     junit = logs / f"{preset}-junit.xml"
     junit.unlink(missing_ok=True)
-    code = run_logged(["ctest", "--preset", preset, "--parallel", str(jobs),
+    code = run_logged(["ctest", "--preset", preset, "--parallel", str(jobs + 1),
                        "--test-output-size-passed", "4096", "--test-output-size-failed", "200000",
                        "--output-junit", str(junit)],
                       logs / f"{preset}-test.log", TEST_LINE)
