@@ -6,6 +6,8 @@
 #include "agentwire/span.h"
 #include "agentwire/status.h"
 
+#pragma GCC visibility push(default)
+
 /** What the scan saw of a serialized StateSnapshot, after merging as the reference runtime merges:
  *  the last of each field. Spans borrow from the input; a field that is not set is the absent span.
  */
@@ -50,5 +52,7 @@ AW_CHECKED int aw_snapshot_answer(aw_span_t published, int64_t snapshot_at_ms, a
  *  Returns AW_OK, AW_STATUS_INVALID_UTF8 (request_id), or trouble from the arena. */
 AW_CHECKED int aw_snapshot_empty(aw_span_t entity_key, int64_t snapshot_at_ms, aw_span_t request_id,
                                  aw_arena_t *arena, aw_span_t *ret_bytes);
+
+#pragma GCC visibility pop
 
 #endif
