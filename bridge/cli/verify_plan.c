@@ -45,7 +45,9 @@ static ab_audit_source_t source_of(ab_audit_t *audit, const ab_policy_t *policy)
 int ab_verify_plan(const ab_config_t *config, ab_audit_t *ret_audit)
 {
     ab_audit_source_t *sources = calloc(config->source_count, sizeof(*sources));
-    *ret_audit = (ab_audit_t){.group = config->group, .sources = sources};
+    *ret_audit = (ab_audit_t){.group = config->group,
+                              .duplicates_allowed = config->guarantee == AB_AT_LEAST_ONCE,
+                              .sources = sources};
     /* Per source: its routes, its errors topic, its quarantine. */
     ret_audit->outputs =
         calloc(config->source_count * (AB_SLOT_COUNT + 2), sizeof(*ret_audit->outputs));
