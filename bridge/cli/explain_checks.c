@@ -83,6 +83,8 @@ static const char *contract_text(ab_contract_t contract)
         return "tea";
     case AB_CONTRACT_SESSION_INBOX:
         return "session_inbox";
+    case AB_CONTRACT_ACTIVATION_ERROR:
+        return "activation_error";
     case AB_CONTRACT_OPAQUE:
     default:
         return "opaque";
