@@ -224,6 +224,12 @@ static const char *source_topic(const traffic_t *traffic, const row_t *row)
     return traffic->config->sources[row->source].policy.topic;
 }
 
+/* A dropped record leaves nothing behind that could be counted, and answers are not read. */
+static bool leaves_headers(const row_t *row)
+{
+    return row->outcome == AB_OUTCOME_ROUTED || row->outcome == AB_OUTCOME_DEAD_LETTERED;
+}
+
 static void print_table(const traffic_t *traffic)
 {
     (void)printf("%12s %12s  OUTCOME\n", "THIS CONFIG", "RUNNING");
@@ -231,9 +237,8 @@ static void print_table(const traffic_t *traffic)
         const row_t *row = &traffic->rows[i];
         char running[24];
         (void)snprintf(running, sizeof(running), "%" PRIu64, row->running);
-        /* A dropped record leaves nothing behind that could be counted. */
         (void)printf("%12" PRIu64 " %12s  %s: %s %s\n", row->here,
-                     row->outcome == AB_OUTCOME_DROPPED ? "-" : running, source_topic(traffic, row),
+                     !leaves_headers(row) ? "-" : running, source_topic(traffic, row),
                      ab_outcome_name(row->outcome), row->what);
     }
     (void)printf("%" PRIu64 " records", traffic->records);
@@ -245,10 +250,10 @@ static void print_table(const traffic_t *traffic)
 
 static json_t *row_json(const traffic_t *traffic, const row_t *row)
 {
-    json_t *object = json_pack(
-        "{s:s, s:s, s:I, s:o}", "source", source_topic(traffic, row), "outcome",
-        ab_outcome_name(row->outcome), "this_config", (json_int_t)row->here, "running",
-        row->outcome == AB_OUTCOME_DROPPED ? json_null() : json_integer((json_int_t)row->running));
+    json_t *object =
+        json_pack("{s:s, s:s, s:I, s:o}", "source", source_topic(traffic, row), "outcome",
+                  ab_outcome_name(row->outcome), "this_config", (json_int_t)row->here, "running",
+                  !leaves_headers(row) ? json_null() : json_integer((json_int_t)row->running));
     const char *name = row->outcome == AB_OUTCOME_ROUTED ? "topic" : "reason";
     if (object != NULL && row->what[0] != '\0' &&
         json_object_set_new(object, name, json_string(row->what)) != 0) {
