@@ -1,6 +1,5 @@
 #include "bridge/core/audit.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "agentwire/status.h"
