@@ -36,6 +36,8 @@ extern const ab_verb_t ab_verb_verify;
 extern const ab_verb_t ab_verb_redrive;
 extern const ab_verb_t ab_verb_snapshot;
 extern const ab_verb_t ab_verb_store;
+extern const ab_verb_t ab_verb_errors;
+extern const ab_verb_t ab_verb_explain;
 extern const ab_verb_t ab_verb_version;
 
 /** Complains about the command line on stderr, "agent-bridge VERB: …", and says where help is.

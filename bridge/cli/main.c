@@ -7,9 +7,9 @@
 #include "bridge/cli/cli.h"
 
 static const ab_verb_t *const VERBS[] = {
-    &ab_verb_run,      &ab_verb_demo,   &ab_verb_lint,    &ab_verb_check,  &ab_verb_health,
-    &ab_verb_inspect,  &ab_verb_encode, &ab_verb_intent,  &ab_verb_verify, &ab_verb_redrive,
-    &ab_verb_snapshot, &ab_verb_store,  &ab_verb_version,
+    &ab_verb_run,      &ab_verb_demo,   &ab_verb_lint,   &ab_verb_check,   &ab_verb_health,
+    &ab_verb_inspect,  &ab_verb_encode, &ab_verb_intent, &ab_verb_verify,  &ab_verb_redrive,
+    &ab_verb_snapshot, &ab_verb_store,  &ab_verb_errors, &ab_verb_explain, &ab_verb_version,
 };
 #define VERB_COUNT (sizeof(VERBS) / sizeof(VERBS[0]))
 

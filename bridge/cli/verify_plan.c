@@ -23,7 +23,8 @@ static int output_of(ab_audit_t *audit, const char *topic)
     return (int)audit->output_count++;
 }
 
-static ab_audit_source_t source_of(ab_audit_t *audit, const ab_policy_t *policy)
+static ab_audit_source_t source_of(ab_audit_t *audit, const ab_config_t *config,
+                                   const ab_policy_t *policy)
 {
     ab_audit_source_t source = {.policy = policy};
     for (size_t slot = 0; slot < AB_SLOT_COUNT; slot++) {
@@ -33,6 +34,7 @@ static ab_audit_source_t source_of(ab_audit_t *audit, const ab_policy_t *policy)
             audit->outputs[source.routes[slot]].route = true;
         }
     }
+    source.snapshots = output_of(audit, config->answers ? config->snapshots_topic : NULL);
     source.errors = output_of(audit, policy->errors_topic);
     source.quarantine = output_of(audit, policy->quarantine_topic);
     audit->outputs[source.errors].errors = true;
@@ -45,10 +47,12 @@ static ab_audit_source_t source_of(ab_audit_t *audit, const ab_policy_t *policy)
 int ab_verify_plan(const ab_config_t *config, ab_audit_t *ret_audit)
 {
     ab_audit_source_t *sources = calloc(config->source_count, sizeof(*sources));
-    *ret_audit = (ab_audit_t){.group = config->group, .sources = sources};
-    /* Per source: its routes, its errors topic, its quarantine. */
+    *ret_audit = (ab_audit_t){.group = config->group,
+                              .duplicates_allowed = config->guarantee == AB_AT_LEAST_ONCE,
+                              .sources = sources};
+    /* Per source: its routes, its errors topic, its quarantine, snapshots. */
     ret_audit->outputs =
-        calloc(config->source_count * (AB_SLOT_COUNT + 2), sizeof(*ret_audit->outputs));
+        calloc(config->source_count * (AB_SLOT_COUNT + 3), sizeof(*ret_audit->outputs));
     ret_audit->arena = aw_arena_new(ARENA_BYTES);
     ret_audit->scratch = aw_arena_new((size_t)config->decode_bytes);
     if (sources == NULL || ret_audit->outputs == NULL || ret_audit->arena == NULL ||
@@ -56,7 +60,7 @@ int ab_verify_plan(const ab_config_t *config, ab_audit_t *ret_audit)
         return -1;
     }
     for (size_t i = 0; i < config->source_count; i++) {
-        sources[i] = source_of(ret_audit, &config->sources[i].policy);
+        sources[i] = source_of(ret_audit, config, &config->sources[i].policy);
     }
     ret_audit->source_count = config->source_count;
     return 0;

@@ -18,8 +18,9 @@ uint64_t ab_verify_faults(const ab_verify_report_t *report)
 
 bool ab_verify_balanced(const ab_audit_counts_t *counts)
 {
-    return counts->records == counts->routed + counts->dead_lettered + counts->dropped +
-                                  counts->expired + counts->missing_outcomes + counts->unproven;
+    return counts->records == counts->routed + counts->answered + counts->dead_lettered +
+                                  counts->dropped + counts->expired + counts->missing_outcomes +
+                                  counts->unproven;
 }
 
 static const char *source_topic(const ab_verify_t *verify, size_t source)
@@ -97,6 +98,9 @@ static void print_part(const ab_verify_t *verify, const ab_verify_part_t *part, 
                   " routed + %" PRIu64 " dead-lettered + %" PRIu64 " dropped",
                   part->begin, part->committed, counts->records, counts->routed,
                   counts->dead_lettered, counts->dropped);
+    if (counts->answered > 0) {
+        (void)fprintf(out, " + %" PRIu64 " answered", counts->answered);
+    }
     if (counts->expired > 0) {
         (void)fprintf(out, " + %" PRIu64 " expired", counts->expired);
     }
@@ -221,13 +225,13 @@ static json_t *number(uint64_t value)
 static json_t *counts_json(const ab_audit_counts_t *counts)
 {
     json_t *object =
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "records",
-                  number(counts->records), "routed", number(counts->routed), "dead_lettered",
-                  number(counts->dead_lettered), "dropped", number(counts->dropped), "expired",
-                  number(counts->expired), "lost", number(counts->missing_outcomes), "rejected",
-                  number(counts->rejected), "settled", number(counts->settled), "heads",
-                  number(counts->heads), "pointers", number(counts->pointers), "balanced",
-                  (int)ab_verify_balanced(counts));
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "records",
+                  number(counts->records), "routed", number(counts->routed), "answered",
+                  number(counts->answered), "dead_lettered", number(counts->dead_lettered),
+                  "dropped", number(counts->dropped), "expired", number(counts->expired), "lost",
+                  number(counts->missing_outcomes), "rejected", number(counts->rejected), "settled",
+                  number(counts->settled), "heads", number(counts->heads), "pointers",
+                  number(counts->pointers), "balanced", (int)ab_verify_balanced(counts));
     for (unsigned i = 0; object != NULL && i < AB_FAULT_COUNT; i++) {
         if (json_object_set_new(object, ab_fault_name((ab_fault_kind_t)i),
                                 number(counts->faults[i])) != 0) {

@@ -20,7 +20,8 @@
 _Static_assert(AB_LEVEL_ERROR == 0 && AB_LEVEL_WARNING == 1 && AB_LEVEL_INFO == 2 &&
                    AB_LEVEL_DEBUG == 3,
                "log.level lists its words in the order of ab_level_t");
-_Static_assert(AB_CONTRACT_OPAQUE == 0 && AB_CONTRACT_TEA == 1 && AB_CONTRACT_SESSION_INBOX == 2,
+_Static_assert(AB_CONTRACT_OPAQUE == 0 && AB_CONTRACT_TEA == 1 && AB_CONTRACT_SESSION_INBOX == 2 &&
+                   AB_CONTRACT_ACTIVATION_ERROR == 3,
                "sources[].contract");
 _Static_assert(AB_EXACTLY_ONCE == 0 && AB_AT_LEAST_ONCE == 1, "delivery.guarantee");
 _Static_assert(AB_LOG_JSON == 0 && AB_LOG_TEXT == 1, "log.format");
@@ -157,12 +158,14 @@ static const ab_key_t keys[] = {
      .help = "A larger value is dead-lettered as `oversized`."},
     {.path = "sources[].contract",
      .type = AB_KEY_WORD,
-     .words = "opaque|tea|session_inbox",
+     .words = "opaque|tea|session_inbox|activation_error",
      .fallback = "opaque",
      IN_SOURCE(policy.contract),
      .help = "What an `external_event` has to be: `opaque` takes any bytes, `tea` an envelope of "
              "tea-protocol 1.0 (docs/tea.md), `session_inbox` a value of the session inbox of any "
-             "known version (docs/inbox.md). A contract checks and never rewrites."},
+             "known version (docs/inbox.md), `activation_error` an ActivationErrorRecord of the "
+             "envelope's own entity_key and event_time_ms, so that the agents' errors topic can be "
+             "a source. A contract checks and never rewrites."},
     {.path = "delivery", .type = AB_KEY_SECTION, .help = "How outputs are committed."},
     {.path = "delivery.guarantee",
      .type = AB_KEY_WORD,

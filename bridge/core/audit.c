@@ -1,7 +1,5 @@
 #include "bridge/core/audit.h"
 
-#include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "agentwire/status.h"
@@ -31,46 +29,6 @@ typedef struct hearing {
     size_t found[ROLE_COUNT];
     int route; /* the output that the verdict routes to, -1: none */
 } hearing_t;
-
-const char *ab_fault_name(ab_fault_kind_t kind)
-{
-    static const char *const names[AB_FAULT_COUNT] = {"missing", "duplicate", "altered",
-                                                      "reordered", "unexpected"};
-    return (unsigned)kind < AB_FAULT_COUNT ? names[kind] : "";
-}
-
-const char *ab_fault_parts(unsigned parts, char ret_text[AB_FAULT_PARTS_MAX])
-{
-    static const char *const names[] = {"key", "value", "headers", "timestamp", "partition"};
-    size_t size = 0;
-    ret_text[0] = '\0';
-    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if ((parts & 1u << i) != 0) {
-            size += (size_t)snprintf(ret_text + size, AB_FAULT_PARTS_MAX - size, "%s%s",
-                                     size > 0 ? ", " : "", names[i]);
-        }
-    }
-    return ret_text;
-}
-
-void ab_audit_counts_add(ab_audit_counts_t *counts, const ab_audit_counts_t *more)
-{
-    counts->records += more->records;
-    counts->routed += more->routed;
-    counts->dead_lettered += more->dead_lettered;
-    counts->dropped += more->dropped;
-    counts->expired += more->expired;
-    counts->missing_outcomes += more->missing_outcomes;
-    counts->unproven += more->unproven;
-    counts->rejected += more->rejected;
-    counts->settled += more->settled;
-    counts->redriven_direct += more->redriven_direct;
-    counts->heads += more->heads;
-    counts->pointers += more->pointers;
-    for (unsigned i = 0; i < AB_FAULT_COUNT; i++) {
-        counts->faults[i] += more->faults[i];
-    }
-}
 
 /* ---- faults ---- */
 
@@ -357,7 +315,7 @@ static size_t misfits(hearing_t *hearing, const ab_letter_t *letter)
 /* The output refused it, for one of a few causes: the one that fits best is the one that was. */
 static int judge_rejected(hearing_t *hearing)
 {
-    const char *topic = hearing->verdict.topic;
+    const char *topic = hearing->audit->outputs[hearing->route].topic;
     ab_verdict_t best = hearing->verdict;
     size_t least = SIZE_MAX;
     ab_letter_t letter;
@@ -404,6 +362,71 @@ static void ask_for(hearing_t *hearing)
                                       may_be_gone(hearing->audit, wanted.output, wanted.partition)};
     hearing->audit->counts.unproven++;
     hearing->audit->on_absent(hearing->audit->opaque, &absent);
+}
+
+/* A request that no state could answer, or not in time. Returns AW_OK with *ret_lawful saying
+ * whether the letter is one of these, judged then. */
+static int judge_unanswered(hearing_t *hearing, bool *ret_lawful)
+{
+    static const ab_reason_t reasons[] = {AB_REASON_STATE_UNKNOWN, AB_REASON_STATE_NOT_READY};
+    *ret_lawful = false;
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]) && !*ret_lawful; i++) {
+        ab_verdict_t refused = hearing->verdict;
+        ab_letter_t letter;
+        ab_verdict_refuse_answer(&refused, reasons[i]);
+        const int status = build(hearing, &refused, NULL, &letter);
+        if (status != AW_OK) {
+            return status;
+        }
+        *ret_lawful = misfits(hearing, &letter) == 0;
+        if (*ret_lawful) {
+            judge_letter(hearing, &letter);
+        }
+    }
+    return AW_OK;
+}
+
+/* An answer is made of state, which is not looked at here: it has to be there, once, under the
+ * entity's key in that key's partition. */
+static int judge_answered(hearing_t *hearing)
+{
+    ab_audit_t *audit = hearing->audit;
+    const aw_span_t key = hearing->verdict.entity_key;
+    const wanted_t wanted = {.output = hearing->route,
+                             .partition = partition_for(audit, hearing->route, key,
+                                                        hearing->record->record.partition, true),
+                             .key = ab_digest_of(key)};
+    if (hearing->found[ROLE_ROUTED] == 0 &&
+        hearing->found[ROLE_LETTER] + hearing->found[ROLE_QUARANTINE] > 0) {
+        bool lawful;
+        const int status = judge_unanswered(hearing, &lawful);
+        return status != AW_OK || lawful ? status : judge_rejected(hearing);
+    }
+    if (hearing->found[ROLE_ROUTED] == 0) {
+        const bool excused = excuse(hearing, &wanted);
+        audit->counts.expired += excused;
+        audit->counts.missing_outcomes += !excused;
+        return AW_OK;
+    }
+    for (size_t i = 0; i < hearing->count; i++) {
+        const ab_sighting_t *seen = &hearing->seen[i];
+        const unsigned parts = differences(&wanted, seen) & (AB_PART_OF_KEY | AB_PART_OF_PARTITION);
+        if (role_of(hearing, seen) != ROLE_ROUTED) {
+            continue;
+        }
+        if (!is_original(audit, hearing->seen, hearing->count, i)) {
+            audit->duplicates += audit->duplicates_allowed;
+            if (!audit->duplicates_allowed) {
+                tell_seen(audit, AB_FAULT_DUPLICATE, seen, 0);
+            }
+        } else if (parts != 0) {
+            tell_seen(audit, AB_FAULT_ALTERED, seen, parts);
+        }
+    }
+    audit->counts.answered++;
+    refuse_role(hearing, ROLE_LETTER);
+    refuse_role(hearing, ROLE_QUARANTINE);
+    return AW_OK;
 }
 
 static int judge_routed(hearing_t *hearing)
@@ -484,6 +507,8 @@ static int judge(hearing_t *hearing)
     switch (hearing->verdict.outcome) {
     case AB_OUTCOME_ROUTED:
         return judge_routed(hearing);
+    case AB_OUTCOME_ANSWERED:
+        return judge_answered(hearing);
     case AB_OUTCOME_DEAD_LETTERED: {
         const int status = build(hearing, &hearing->verdict, NULL, &letter);
         if (status == AW_OK) {
@@ -523,6 +548,8 @@ int ab_audit_judge(ab_audit_t *audit, size_t source, const ab_full_record_t *rec
     }
     if (hearing.verdict.outcome == AB_OUTCOME_ROUTED) {
         hearing.route = audit->sources[source].routes[ab_slot_of_variant(hearing.verdict.variant)];
+    } else if (hearing.verdict.outcome == AB_OUTCOME_ANSWERED) {
+        hearing.route = audit->sources[source].snapshots;
     }
     for (size_t i = 0; i < count; i++) {
         hearing.found[role_of(&hearing, &seen[i])]++;

@@ -64,6 +64,7 @@ typedef struct ab_audit_source {
     const ab_policy_t *policy;
     int routes[AB_SLOT_COUNT];
     int errors, quarantine;
+    int snapshots; /* with answers */
 } ab_audit_source_t;
 
 /** What can be wrong with one record. */
@@ -105,10 +106,12 @@ typedef struct ab_fault {
 } ab_fault_t;
 
 /** Everything that was counted. Of each source record one outcome is counted, so that
- *  records = routed + dead_lettered + dropped + unproven + expired + missing_outcomes. */
+ *  records = routed + answered + dead_lettered + dropped + unproven + expired + missing_outcomes.
+ */
 typedef struct ab_audit_counts {
     uint64_t records;
     uint64_t routed;           /* found in their topic */
+    uint64_t answered;         /* found on the snapshots topic; what state says is not known here */
     uint64_t dead_lettered;    /* found on the errors topic */
     uint64_t dropped;          /* expected nowhere */
     uint64_t expired;          /* older than what their output topic still has */

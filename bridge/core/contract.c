@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agentwire/field.h"
 #include "agentwire/inbox.h"
+#include "agentwire/message.h"
 #include "agentwire/status.h"
 #include "agentwire/tea.h"
 
@@ -61,8 +63,44 @@ static int check_session_inbox(aw_span_t event, aw_arena_t *scratch, ab_breach_t
     return AW_OK;
 }
 
-int ab_contract_check(ab_contract_t contract, aw_span_t event, aw_arena_t *scratch,
-                      ab_breach_t *ret_breach)
+static void break_activation_error(ab_breach_t *breach, const char *field, const char *text)
+{
+    breach->reason = AB_REASON_CONTRACT_VIOLATION;
+    (void)snprintf(breach->field, sizeof(breach->field), "external_event%s%s",
+                   field[0] != '\0' ? "." : "", field);
+    (void)snprintf(breach->text, sizeof(breach->text), "activation_error: %s", text);
+}
+
+/** The agents' runtime writes its errors so: the record in external_event is about the envelope. */
+static int check_activation_error(const aw_envelope_view_t *envelope, aw_arena_t *scratch,
+                                  ab_breach_t *breach)
+{
+    const aw_message_type_t type = AW_MESSAGE_ACTIVATION_ERROR_RECORD;
+    const aw_message_t *record;
+    aw_error_t error = AW_ERROR_INIT;
+    aw_field_t key, time;
+    int status = aw_message_decode(type, envelope->external_event, scratch, &record, &error);
+
+    if (status == AW_STATUS_NO_MEMORY || status == AW_STATUS_LIMIT_DECODE_BYTES) {
+        return status;
+    }
+    if (status != AW_OK) {
+        break_activation_error(breach, error.field, aw_status_text(status));
+        breach->at = error.offset;
+        return AW_OK;
+    }
+    (void)aw_field_get(type, AW_FIELD_ACTIVATION_ERROR_RECORD_ENTITY_KEY, &key);
+    (void)aw_field_get(type, AW_FIELD_ACTIVATION_ERROR_RECORD_EVENT_TIME_MS, &time);
+    if (!aw_span_equal(aw_message_value(record, &key, 0).as.bytes, envelope->entity_key)) {
+        break_activation_error(breach, "entity_key", "its entity_key is not the envelope's");
+    } else if (aw_message_value(record, &time, 0).as.int64 != envelope->event_time_ms) {
+        break_activation_error(breach, "event_time_ms", "its event_time_ms is not the envelope's");
+    }
+    return AW_OK;
+}
+
+int ab_contract_check(ab_contract_t contract, const aw_envelope_view_t *envelope,
+                      aw_arena_t *scratch, ab_breach_t *ret_breach)
 {
     ab_breach_t breach = {.reason = AB_REASON_NONE, .at = -1};
     int status = AW_OK;
@@ -71,10 +109,13 @@ int ab_contract_check(ab_contract_t contract, aw_span_t event, aw_arena_t *scrat
     case AB_CONTRACT_OPAQUE:
         break;
     case AB_CONTRACT_TEA:
-        status = check_tea(event, scratch, &breach);
+        status = check_tea(envelope->external_event, scratch, &breach);
         break;
     case AB_CONTRACT_SESSION_INBOX:
-        status = check_session_inbox(event, scratch, &breach);
+        status = check_session_inbox(envelope->external_event, scratch, &breach);
+        break;
+    case AB_CONTRACT_ACTIVATION_ERROR:
+        status = check_activation_error(envelope, scratch, &breach);
         break;
     }
     if (status == AW_STATUS_LIMIT_DECODE_BYTES || status == AW_STATUS_LIMIT_SIZE) {

@@ -35,9 +35,10 @@ typedef enum ab_partition_by {
 
 /** What an external_event of a source has to be (DESIGN section 8). */
 typedef enum ab_contract {
-    AB_CONTRACT_OPAQUE,       /* any bytes */
-    AB_CONTRACT_TEA,          /* an envelope of tea-protocol 1.0 */
-    AB_CONTRACT_SESSION_INBOX /* a value of the session inbox, of any version that is read here */
+    AB_CONTRACT_OPAQUE,        /* any bytes */
+    AB_CONTRACT_TEA,           /* an envelope of tea-protocol 1.0 */
+    AB_CONTRACT_SESSION_INBOX, /* a value of the session inbox, of any version that is read here */
+    AB_CONTRACT_ACTIVATION_ERROR /* an ActivationErrorRecord of the envelope's entity and time */
 } ab_contract_t;
 
 /** What the config says about one source topic; all the verdict needs to know of it. */

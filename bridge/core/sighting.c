@@ -1,9 +1,53 @@
 #include "bridge/core/audit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "bridge/core/dead_letter.h"
 #include "bridge/core/digest.h"
+
+/* ---- words and sums ---- */
+
+const char *ab_fault_name(ab_fault_kind_t kind)
+{
+    static const char *const names[AB_FAULT_COUNT] = {"missing", "duplicate", "altered",
+                                                      "reordered", "unexpected"};
+    return (unsigned)kind < AB_FAULT_COUNT ? names[kind] : "";
+}
+
+const char *ab_fault_parts(unsigned parts, char ret_text[AB_FAULT_PARTS_MAX])
+{
+    static const char *const names[] = {"key", "value", "headers", "timestamp", "partition"};
+    size_t size = 0;
+    ret_text[0] = '\0';
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if ((parts & 1u << i) != 0) {
+            size += (size_t)snprintf(ret_text + size, AB_FAULT_PARTS_MAX - size, "%s%s",
+                                     size > 0 ? ", " : "", names[i]);
+        }
+    }
+    return ret_text;
+}
+
+void ab_audit_counts_add(ab_audit_counts_t *counts, const ab_audit_counts_t *more)
+{
+    counts->records += more->records;
+    counts->routed += more->routed;
+    counts->answered += more->answered;
+    counts->dead_lettered += more->dead_lettered;
+    counts->dropped += more->dropped;
+    counts->expired += more->expired;
+    counts->missing_outcomes += more->missing_outcomes;
+    counts->unproven += more->unproven;
+    counts->rejected += more->rejected;
+    counts->settled += more->settled;
+    counts->redriven_direct += more->redriven_direct;
+    counts->heads += more->heads;
+    counts->pointers += more->pointers;
+    for (unsigned i = 0; i < AB_FAULT_COUNT; i++) {
+        counts->faults[i] += more->faults[i];
+    }
+}
 
 /* ---- orders ---- */
 

@@ -139,7 +139,7 @@ static int check_contract(const ab_record_t *record, const aw_envelope_view_t *v
     int status = AW_OK;
 
     if (view->variant == AW_VARIANT_EXTERNAL_EVENT) {
-        status = ab_contract_check(policy->contract, view->external_event, scratch, &breach);
+        status = ab_contract_check(policy->contract, view, scratch, &breach);
     }
     if (status == AW_OK && breach.reason != AB_REASON_NONE) {
         dead_letter(verdict, breach.reason, breach.field, breach.text);

@@ -9,11 +9,6 @@
 #include "bridge/kafka/lane_answer.h"
 #include "bridge/kafka/relay.h"
 
-/* Tells a quarantine record that only points to its source from one that is whole. */
-#define HEADER_COPY  "__agent_bridge.copy"
-#define COPY_WHOLE   "whole"
-#define COPY_HEAD    "head"
-#define COPY_POINTER "pointer"
 /* How much of a value stays where the whole record does not fit. */
 #define HEAD_BYTES 8192u
 /* Fixed part of a record batch, magic 2, and the most that a record's own lengths take. */
@@ -368,14 +363,14 @@ static bool send_letter(ab_lane_t *lane, const ab_record_t *record, const ab_let
  * value is cut for the head; out holds the headers without the one that says which copy it is. */
 static const char *choose_copy(const ab_lane_t *lane, outgoing_t *out, unsigned rung)
 {
-    static const char *const copies[] = {COPY_WHOLE, COPY_HEAD};
+    static const char *const copies[] = {AB_COPY_TEXT_WHOLE, AB_COPY_TEXT_HEAD};
     for (unsigned i = rung; i < sizeof(copies) / sizeof(copies[0]); i++) {
         if (i == 1 && out->value.size <= HEAD_BYTES) {
             break; /* no smaller than the whole */
         }
         out->value.size = i == 0 ? out->value.size : HEAD_BYTES;
         wire_size_t wire = wire_size_of(out);
-        add_header_size(&wire, HEADER_COPY, copies[i], strlen(copies[i]));
+        add_header_size(&wire, AB_HEADER_COPY, copies[i], strlen(copies[i]));
         if (may_fit(lane, out, &wire)) {
             return copies[i];
         }
@@ -404,11 +399,11 @@ static bool send_quarantine(ab_lane_t *lane, rd_kafka_message_t *message, const 
         }
         out.headers = rd_kafka_headers_new(letter->header_count + 1);
         add_letter_headers(out.headers, letter);
-        copy = COPY_POINTER;
+        copy = AB_COPY_TEXT_POINTER;
         out.value = aw_span_view("", 0);
         out.key.size = out.key.size > AB_LETTER_KEY_MAX ? AB_LETTER_KEY_MAX : out.key.size;
     }
-    add_header(out.headers, HEADER_COPY, aw_span_text_view(copy));
+    add_header(out.headers, AB_HEADER_COPY, aw_span_text_view(copy));
     out.partition = partition_for(lane, &out, record->partition, true);
     return hand_over(lane, record, source, &out);
 }

@@ -163,6 +163,15 @@ class Faults(VerifyCase):
             with self.subTest(topic):
                 self.expect(topic, lambda records: records + [records[4]], ("duplicate", 4))
 
+    def test_faults_duplicates_that_are_allowed_are_counted(self):
+        layout = self.run_once
+        topic = layout.routes["tool_result"]
+        twice = self.plant(topic, lambda records: records + records)
+        self.assertEqual({"duplicate"}, {fault["fault"] for fault in twice.faults})
+        copy = self._made[-1]
+        self.assert_right(self.verify(layout, swap={topic: copy}, delivery={"guarantee": "at_least_once"}),
+                          allowed_duplicates=len(self.records(topic)))
+
     def test_faults_a_record_altered(self):
         layout = self.run_once
         event, errors, quarantine = layout.routes["external_event"], layout.errors, layout.quarantine

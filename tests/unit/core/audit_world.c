@@ -38,7 +38,7 @@ world_t *world_new(void)
     static const char *const topics[] = {"ev", "in.errors", "in.quarantine"};
     world_t *world = calloc(1, sizeof(*world));
     assert_non_null(world);
-    world->source = (ab_audit_source_t){&POLICY, {EV, EV, -1, EV, -1}, ERRORS, QUARANTINE};
+    world->source = (ab_audit_source_t){&POLICY, {EV, EV, -1, EV, -1}, ERRORS, QUARANTINE, -1};
     for (int i = 0; i < OUTPUTS; i++) {
         world->outputs[i] = (ab_audit_output_t){.topic = topics[i],
                                                 .route = i == EV,

@@ -28,8 +28,11 @@ static ab_breach_t check(ab_contract_t contract, const char *event)
 
     assert_non_null(scratch);
     memset(&breach, 0xa5, sizeof(breach));
-    assert_int_equal(ab_contract_check(contract, aw_span_text_view(event), scratch, &breach),
-                     AW_OK);
+    assert_int_equal(
+        ab_contract_check(contract,
+                          &(aw_envelope_view_t){.external_event = aw_span_text_view(event)},
+                          scratch, &breach),
+        AW_OK);
     aw_arena_free(scratch);
     return breach;
 }
@@ -68,7 +71,10 @@ static void test_contract_opaque_takes_anything_without_memory(void **state)
 
     (void)state;
     assert_int_equal(
-        ab_contract_check(AB_CONTRACT_OPAQUE, aw_span_text_view("\xff{"), NULL, &breach), AW_OK);
+        ab_contract_check(AB_CONTRACT_OPAQUE,
+                          &(aw_envelope_view_t){.external_event = aw_span_text_view("\xff{")}, NULL,
+                          &breach),
+        AW_OK);
     assert_int_equal(breach.reason, AB_REASON_NONE);
 }
 
@@ -157,9 +163,11 @@ static void test_contract_tea_event_that_needs_too_much_memory_breaks_it(void **
         event[i] = '0';
         event[i + 1 < sizeof(event) ? i + 1 : i] = ',';
     }
-    assert_int_equal(
-        ab_contract_check(AB_CONTRACT_TEA, aw_span_view(event, sizeof(event)), scratch, &breach),
-        AW_OK);
+    assert_int_equal(ab_contract_check(AB_CONTRACT_TEA,
+                                       &(aw_envelope_view_t){
+                                           .external_event = aw_span_view(event, sizeof(event))},
+                                       scratch, &breach),
+                     AW_OK);
     assert_int_equal(breach.reason, AB_REASON_CONTRACT_VIOLATION);
     assert_string_equal(breach.text,
                         "the check of the contract needs more memory than limits.decode_bytes");
@@ -218,6 +226,96 @@ static void test_contract_session_inbox_breaks_are_named_by_class(void **state)
         assert_breaks(AB_CONTRACT_SESSION_INBOX, cases[i].event, AB_REASON_CONTRACT_VIOLATION,
                       cases[i].field, text);
     }
+}
+
+/** The verdict under activation_error on an envelope of "k" and time 7 with these bytes as its
+ *  external_event; *ret_event is where they begin. */
+static ab_verdict_t verdict_on_error(const wire_t *event, size_t *ret_event)
+{
+    const ab_policy_t policy = {.topic = "in",
+                                .routes[AB_SLOT_EXTERNAL_EVENT] = {AB_ROUTE_TOPIC, "out"},
+                                .max_value_bytes = 1000,
+                                .contract = AB_CONTRACT_ACTIVATION_ERROR};
+    wire_t wire = {.size = 0};
+    ab_verdict_t verdict;
+    aw_arena_t *scratch = aw_arena_new(0);
+
+    assert_non_null(scratch);
+    wire_text(&wire, 1, "k");
+    wire_number(&wire, 2, 7);
+    wire_message(&wire, 3, event);
+    const ab_record_t record = {.topic = "in", .value = wire_view(&wire)};
+    assert_int_equal(ab_verdict_of(&record, &policy, scratch, &verdict), AW_OK);
+    *ret_event = wire.size - event->size;
+    aw_arena_free(scratch);
+    return verdict;
+}
+
+static wire_t error_record(const char *key, uint64_t time)
+{
+    wire_t wire = {.size = 0};
+
+    wire_text(&wire, 1, key);
+    wire_text(&wire, 2, "hitl_timeout");
+    wire_text(&wire, 3, "nobody came");
+    wire_number(&wire, 4, time);
+    return wire;
+}
+
+static void test_contract_activation_error_of_the_envelope_keeps_it(void **state)
+{
+    wire_t event = error_record("k", 7);
+    size_t at;
+
+    (void)state;
+    assert_int_equal(verdict_on_error(&event, &at).outcome, AB_OUTCOME_ROUTED);
+    wire_text(&event, 99, "an unknown field is no breach");
+    assert_int_equal(verdict_on_error(&event, &at).outcome, AB_OUTCOME_ROUTED);
+}
+
+static void test_contract_activation_error_of_another_entity_or_time_breaks_it(void **state)
+{
+    static const struct {
+        const char *key;
+        uint64_t time;
+        const char *field, *text;
+    } cases[] = {
+        {"j", 7, "external_event.entity_key",
+         "activation_error: its entity_key is not the envelope's"},
+        {"", 7, "external_event.entity_key",
+         "activation_error: its entity_key is not the envelope's"},
+        {"k", 8, "external_event.event_time_ms",
+         "activation_error: its event_time_ms is not the envelope's"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const wire_t event = error_record(cases[i].key, cases[i].time);
+        size_t at;
+        const ab_verdict_t verdict = verdict_on_error(&event, &at);
+
+        assert_int_equal(verdict.reason, AB_REASON_CONTRACT_VIOLATION);
+        assert_string_equal(verdict.field, cases[i].field);
+        assert_string_equal(verdict.text, cases[i].text);
+        assert_int_equal(verdict.at, -1);
+    }
+}
+
+static void test_contract_activation_error_bytes_that_are_none_break_it(void **state)
+{
+    wire_t event = {.size = 0};
+    size_t at;
+
+    (void)state;
+    ab_verdict_t verdict = verdict_on_error(&event, &at); /* empty: of no entity */
+    assert_string_equal(verdict.field, "external_event.entity_key");
+    wire_text(&event, 1, "k");
+    wire_bytes(&event, 2, "\xff", 1);
+    verdict = verdict_on_error(&event, &at);
+    assert_int_equal(verdict.reason, AB_REASON_CONTRACT_VIOLATION);
+    assert_string_equal(verdict.field, "external_event.reason");
+    assert_true(verdict.at >= (int64_t)at + 3);
+    assert_int_equal(strncmp(verdict.text, "activation_error: ", 18), 0);
 }
 
 /** The whole verdict: the contract is checked before hops and route, and the place is one in the
@@ -282,6 +380,9 @@ int main(void)
         cmocka_unit_test(test_contract_session_inbox_every_known_version_keeps_it),
         cmocka_unit_test(test_contract_session_inbox_newer_is_unsupported_version),
         cmocka_unit_test(test_contract_session_inbox_breaks_are_named_by_class),
+        cmocka_unit_test(test_contract_activation_error_of_the_envelope_keeps_it),
+        cmocka_unit_test(test_contract_activation_error_of_another_entity_or_time_breaks_it),
+        cmocka_unit_test(test_contract_activation_error_bytes_that_are_none_break_it),
         cmocka_unit_test(test_contract_verdict_has_reason_and_place_in_the_record),
         cmocka_unit_test(test_contract_other_variants_are_not_looked_into),
     };

@@ -123,7 +123,7 @@ static ab_policy_t random_policy(uint64_t *seed)
                           .null_key_dead_letter = below(seed, 2) != 0,
                           .max_value_bytes = below(seed, 4) == 0 ? below(seed, 100) : BYTES_MAX,
                           .max_hops = (uint32_t)below(seed, 3),
-                          .contract = (ab_contract_t)below(seed, AB_CONTRACT_SESSION_INBOX + 1)};
+                          .contract = (ab_contract_t)below(seed, AB_CONTRACT_ACTIVATION_ERROR + 1)};
 
     for (unsigned i = 0; i < AB_SLOT_COUNT; i++) {
         policy.routes[i] = random_route(seed);
