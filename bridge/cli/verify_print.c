@@ -18,8 +18,9 @@ uint64_t ab_verify_faults(const ab_verify_report_t *report)
 
 bool ab_verify_balanced(const ab_audit_counts_t *counts)
 {
-    return counts->records == counts->routed + counts->dead_lettered + counts->dropped +
-                                  counts->expired + counts->missing_outcomes + counts->unproven;
+    return counts->records == counts->routed + counts->answered + counts->dead_lettered +
+                                  counts->dropped + counts->expired + counts->missing_outcomes +
+                                  counts->unproven;
 }
 
 static const char *source_topic(const ab_verify_t *verify, size_t source)
@@ -97,6 +98,9 @@ static void print_part(const ab_verify_t *verify, const ab_verify_part_t *part, 
                   " routed + %" PRIu64 " dead-lettered + %" PRIu64 " dropped",
                   part->begin, part->committed, counts->records, counts->routed,
                   counts->dead_lettered, counts->dropped);
+    if (counts->answered > 0) {
+        (void)fprintf(out, " + %" PRIu64 " answered (not looked at)", counts->answered);
+    }
     if (counts->expired > 0) {
         (void)fprintf(out, " + %" PRIu64 " expired", counts->expired);
     }
@@ -228,6 +232,9 @@ static json_t *counts_json(const ab_audit_counts_t *counts)
                   number(counts->rejected), "settled", number(counts->settled), "heads",
                   number(counts->heads), "pointers", number(counts->pointers), "balanced",
                   (int)ab_verify_balanced(counts));
+    if (object != NULL && counts->answered > 0) {
+        (void)json_object_set_new(object, "answered", number(counts->answered));
+    }
     for (unsigned i = 0; object != NULL && i < AB_FAULT_COUNT; i++) {
         if (json_object_set_new(object, ab_fault_name((ab_fault_kind_t)i),
                                 number(counts->faults[i])) != 0) {

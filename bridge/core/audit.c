@@ -58,6 +58,7 @@ void ab_audit_counts_add(ab_audit_counts_t *counts, const ab_audit_counts_t *mor
     counts->records += more->records;
     counts->routed += more->routed;
     counts->dead_lettered += more->dead_lettered;
+    counts->answered += more->answered;
     counts->dropped += more->dropped;
     counts->expired += more->expired;
     counts->missing_outcomes += more->missing_outcomes;
@@ -491,6 +492,15 @@ static int judge(hearing_t *hearing)
         }
         return status;
     }
+    case AB_OUTCOME_ANSWERED:
+        /* What the answer has to be depends on the state of that moment, which is not read here; it
+         * may have become a dead letter for want of that state. */
+        if (hearing->found[ROLE_LETTER] > 0) {
+            hearing->audit->counts.dead_lettered++;
+        } else {
+            hearing->audit->counts.answered++;
+        }
+        return AW_OK;
     case AB_OUTCOME_DROPPED:
     default:
         hearing->audit->counts.dropped++;

@@ -105,11 +105,13 @@ typedef struct ab_fault {
 } ab_fault_t;
 
 /** Everything that was counted. Of each source record one outcome is counted, so that
- *  records = routed + dead_lettered + dropped + unproven + expired + missing_outcomes. */
+ *  records = routed + answered + dead_lettered + dropped + unproven + expired + missing_outcomes.
+ */
 typedef struct ab_audit_counts {
     uint64_t records;
     uint64_t routed;           /* found in their topic */
     uint64_t dead_lettered;    /* found on the errors topic */
+    uint64_t answered;         /* export requests for the bridge: their answers are not looked at */
     uint64_t dropped;          /* expected nowhere */
     uint64_t expired;          /* older than what their output topic still has */
     uint64_t missing_outcomes; /* found nowhere */

@@ -288,6 +288,35 @@ static void test_audit_dropped_record_is_expected_nowhere(void **state)
     world_free(world);
 }
 
+/* What the answer has to be is not known here: neither it nor a dead letter in its place is a
+ * fault. */
+static void test_audit_answered_request_is_counted_and_not_looked_at(void **state)
+{
+    (void)state;
+    for (unsigned with_letter = 0; with_letter < 2; with_letter++) {
+        world_t *world = world_new();
+        wire_t request = {.size = 0};
+        ab_policy_t policy = *world->source.policy;
+        policy.routes[AB_SLOT_EXPORT_REQUEST] = (ab_route_t){.kind = AB_ROUTE_ANSWER};
+        world->source.policy = &policy;
+        (void)world_add_record(world, "a", 0);
+        wire_text(&request, 1, "r-1");
+        wire_message(&world->wires[0], 6, &request);
+        world->records[0].record.value = wire_view(&world->wires[0]);
+        ab_verdict_t verdict = world_verdict_of(world, 0);
+        assert_int_equal(verdict.outcome, AB_OUTCOME_ANSWERED);
+        if (with_letter) {
+            ab_verdict_refuse_answer(&verdict, AB_REASON_STATE_NOT_READY);
+            (void)world_show(world, world_make(world, 0, ERRORS, NULL, &verdict, NULL));
+        }
+        world_judge_all(world);
+        assert_int_equal(world->fault_count, 0);
+        assert_int_equal(world->audit.counts.answered, 1 - with_letter);
+        assert_int_equal(world->audit.counts.dead_lettered, with_letter);
+        world_free(world);
+    }
+}
+
 static void test_audit_beginning_that_retention_removed_is_expired(void **state)
 {
     world_t *world = world_new();
@@ -457,6 +486,7 @@ int main(void)
         cmocka_unit_test(test_audit_letter_with_made_up_text_is_altered),
         cmocka_unit_test(test_audit_record_with_two_outcomes_is_unexpected),
         cmocka_unit_test(test_audit_dropped_record_is_expected_nowhere),
+        cmocka_unit_test(test_audit_answered_request_is_counted_and_not_looked_at),
         cmocka_unit_test(test_audit_beginning_that_retention_removed_is_expired),
         cmocka_unit_test(test_audit_records_of_others_are_told_apart),
         cmocka_unit_test(test_audit_marker_names_a_place_of_its_own_topic),
