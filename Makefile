@@ -18,7 +18,7 @@ MINUTES := 30
 DOWN := 300
 BASE_IMAGE_SCRIPT := ../shared/tools/local-base-image.sh
 
-.PHONY: help setup demo test bench-codec bench-tea bench-relay fuzz coverage broker broker-stop differential chaos tour format
+.PHONY: help setup demo test bench-codec bench-tea bench-relay bench-state fuzz coverage broker broker-stop differential chaos tour format
 .PHONY: tidy clean
 .PHONY: need-build need-all
 
@@ -70,6 +70,10 @@ fuzz: need-all ## run each fuzz target for SECONDS_EACH
 coverage: need-all ## lines and branches of codec/ that its tests reach
 	@cmake --preset coverage >/dev/null && cmake --build --preset coverage --target tests/unit/codec/all >/dev/null
 	@$(PYTHON) scripts/coverage.py build/coverage
+
+bench-state: need-all ## stores and answers to export requests, alone and on a Kafka of its own; build/bench/state.json
+	@cmake --preset bench >/dev/null && cmake --build --preset bench --target state_bench agent-bridge >/dev/null
+	@AGENT_BRIDGE=build/bench/bridge/cli/agent-bridge $(PYTHON) bench/state.py $(BENCH)
 
 bench-relay: need-all ## measure a relay on a Kafka of its own, with poison and with a scraper (about 4 minutes)
 	@cmake --preset release >/dev/null && cmake --build --preset release --target agent-bridge

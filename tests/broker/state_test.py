@@ -23,6 +23,7 @@ sys.path.insert(0, str(SUPPORT))
 import snapshots  # noqa: E402
 from broker import Input, wait_until  # noqa: E402
 from confluent_kafka import Producer  # noqa: E402
+from oracle import java_partition  # noqa: E402
 from relay_case import ENVELOPE, REFERENCE, RelayCase, envelope  # noqa: E402
 from state_model import STATE_AT, STATE_OFFSET, STATE_REFUSED, StateModel  # noqa: E402
 
@@ -415,6 +416,66 @@ class Promises(StateCase):
         self.assertEqual(first.header(STATE_OFFSET), second.header(STATE_OFFSET))
         self.assertEqual("it is damaged", bridge.events("store_rebuilt")[0]["text"])
         bridge.stop()
+
+
+class Verbs(StateCase):
+    def run_verb(self, bridge, *words, wanted=0):
+        done = subprocess.run([os.environ["AGENT_BRIDGE"], *words, "-c", str(bridge.config_file)],
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(wanted, done.returncode, done.stdout + done.stderr)
+        return done
+
+    def test_snapshot_prints_the_state_its_age_and_where_it_came_from(self):
+        layout = self.state_layout()
+        published = SNAPSHOT(entity_key=b"k\xff", seq=7, snapshot_at_ms=1700000000000).SerializeToString()
+        partition = java_partition(b"k\xff", PARTITIONS)
+        offset = self.publish(b"k\xff", published, partition)
+        bridge = self.answering(layout).start()
+        raw = self.folder / "raw.bin"
+        done = self.run_verb(bridge, "snapshot", "6bff", "--hex", "--request-id", "r-é", "-o", str(raw),
+                             "--at", "2026-01-31T00:00:00Z")
+        shown = json.loads(done.stdout)
+        at_ms = 1769817600000
+        self.assertEqual(snapshots.answer(published, at_ms, "r-é"), raw.read_bytes())
+        self.assertEqual(("6bff", True, f"{self.state}:{partition}:{offset}", 1700000000000),
+                         (shown["key_hex"], shown["known"], shown["state_from"], shown["state_at_ms"]))
+        self.assertGreater(shown["state_age_ms"], 0)
+        self.assertEqual(("7", str(at_ms), "r-é"), (shown["snapshot"]["seq"], shown["snapshot"]["snapshotAtMs"],
+                                                    shown["snapshot"]["requestId"]))
+        done = self.run_verb(bridge, "snapshot", "nobody")
+        self.assertFalse(json.loads(done.stdout)["known"])
+        self.assertIn("no state of this key was ever published", done.stderr)
+        bridge.stop()
+        done = self.run_verb(bridge, "snapshot", "nobody", "--timeout", "1s", wanted=75)
+        self.assertIn("no answer within 1000 ms", done.stderr)
+
+    def test_store_check_finds_what_differs_also_beside_a_running_bridge(self):
+        layout = self.state_layout()
+        for number in range(20):
+            key = b"k%d" % number
+            self.publish(key, SNAPSHOT(entity_key=key, seq=1).SerializeToString())
+        self.publish(b"k3", None)
+        bridge = self.answering(layout).start()
+        self.answer(self.ask(layout, b"k1"))
+        self.assertIn("19 keys compared", self.run_verb(bridge, "store", "check").stdout)
+        self.publish(b"k5", b"\x12\x09bad")
+        self.answer(self.ask(layout, b"k1"))
+        time.sleep(0.5)  # a store's batch is committed within 0.1 s
+        found = self.run_verb(bridge, "store", "check", "--json", wanted=1).stdout.splitlines()
+        self.assertEqual(["undecodable"], [json.loads(line)["finding"] for line in found if "finding" in line])
+        self.run_verb(bridge, "store", "rebuild", wanted=75)  # the bridge has the folder
+        bridge.stop()
+        data = self.store / self.state / "0" / "data.mdb"
+        value = SNAPSHOT(entity_key=b"k7", seq=1).SerializeToString()
+        content = data.read_bytes()
+        self.assertIn(value, content)
+        data.write_bytes(content.replace(value, value[:-1] + b"\x09"))
+        found = self.run_verb(bridge, "store", "check", "--json", wanted=1).stdout
+        self.assertIn('"key":"k7"', found)
+        self.run_verb(bridge, "store", "rebuild")
+        stores, keys = store_content(self.store)
+        self.assertEqual(19, stores[0][2])
+        self.assertTrue(all(key["whole"] for key in keys))
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ LAYERS = {
     "bridge/http/": CODEC + ("bridge/core/", "bridge/http/"),
     "bridge/cli/": CODEC + ("bridge/",),
     "fuzz/": CODEC + ("codec/", "fuzz/"),
-    "bench/": CODEC + ("codec/", "bench/"),
+    "bench/": CODEC + ("codec/", "bridge/", "bench/"),
     "tests/": CODEC + ("codec/", "bridge/", "tests/"),
 }
 PROJECT = ("agentwire/", "codec/", "bridge/", "bench/", "fuzz/", "tests/")
