@@ -158,7 +158,7 @@ class Redrive(RelayCase):
         name = None
         for number in range(8):
             words = ["--resume", name] if name else ["--force"]
-            job = self.job(file, "--yes", "--json", "--rate", "1500", *words, name=f"try{number}")
+            job = self.job(file, "--yes", "--json", "--rate", "800", *words, name=f"try{number}")
             name = name or job.id()
             time.sleep(chance.uniform(0, 1.5))
             job.kill9()
