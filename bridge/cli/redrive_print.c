@@ -126,13 +126,19 @@ static void draw_bar(ab_redrive_printer_t *printer, const ab_redrive_report_t *r
 static void tell_line(ab_redrive_printer_t *printer, const ab_redrive_report_t *report)
 {
     const ab_field_t fields[] = {
-        AB_TEXT("job", report->job),           AB_NUMBER("offsets", report->offsets),
-        AB_NUMBER("read", report->read),       AB_NUMBER("selected", report->selected),
-        AB_NUMBER("written", report->written), AB_NUMBER("left", report->left),
+        AB_TEXT("job", report->job[0] != '\0' ? report->job : NULL),
+        AB_NUMBER("offsets", report->offsets),
+        AB_NUMBER("read", report->read),
+        AB_NUMBER("selected", report->selected),
+        AB_NUMBER("written", report->written),
+        AB_NUMBER("left", report->left),
         AB_NUMBER("marked", report->marked),
     };
     int64_t now = now_ms();
 
+    if (printer->told_ms == 0) {
+        printer->told_ms = now;
+    }
     if (printer->log == NULL || now - printer->told_ms < LINE_EVERY_MS) {
         return;
     }

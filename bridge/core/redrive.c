@@ -168,6 +168,10 @@ static ab_redrive_fate_t fate_of(const ab_policy_t *policy, const ab_job_t *job,
     if (verdict->outcome == AB_OUTCOME_ROUTED) {
         return AB_REDRIVE_WRITE;
     }
+    if (verdict->outcome == AB_OUTCOME_ANSWERED) {
+        /* A lane answers, with the state that it holds; it has to come by its source again. */
+        return job->to == AB_REDRIVE_TO_ROUTE ? AB_REDRIVE_NO_ROUTE : AB_REDRIVE_WRITE;
+    }
     if (job->force) {
         return job->to == AB_REDRIVE_TO_ROUTE ? AB_REDRIVE_NO_ROUTE : AB_REDRIVE_FORCE;
     }

@@ -78,7 +78,7 @@ bool ab_job_parse(aw_span_t text, ab_job_t *ret_job);
     X(FORCE, "forced", "does not pass, written all the same")                                      \
     X(REFUSED_AGAIN, "dead_letter", "would be dead-lettered again")                                \
     X(DROPPED, "dropped", "would be dropped by the present configuration")                         \
-    X(NO_ROUTE, "no_route", "has no route to go to without a verdict that routes it")              \
+    X(NO_ROUTE, "no_route", "has no topic to be routed to")                                        \
     X(UNKNOWN_SOURCE, "unknown_source", "its source is not in this configuration")                 \
     X(FOREIGN, "foreign", "does not carry the headers of a quarantine record")                     \
     X(GONE, "gone", "is not whole, and its source does not have it any more")                      \

@@ -375,6 +375,20 @@ static void test_redrive_what_does_not_pass_stays_unless_forced(void **state)
     assert_int_equal(plan(&record, NULL, AB_REDRIVE_TO_TOPIC, true).fate, AB_REDRIVE_FORCE);
 }
 
+/* An export request that is answered now passes, and a lane has to see it. */
+static void test_redrive_what_is_answered_goes_by_its_source(void **state)
+{
+    ab_record_t record = good_record();
+    static const uint8_t request[] = {0x0a, 0x02, 'e', 'k', 0x32, 0x00};
+    ab_policy_t answers = policy();
+
+    (void)state;
+    record.value = aw_span_view(request, sizeof(request));
+    answers.routes[AB_SLOT_EXPORT_REQUEST].kind = AB_ROUTE_ANSWER;
+    assert_int_equal(plan(&record, &answers, AB_REDRIVE_TO_SOURCE, false).fate, AB_REDRIVE_WRITE);
+    assert_int_equal(plan(&record, &answers, AB_REDRIVE_TO_ROUTE, false).fate, AB_REDRIVE_NO_ROUTE);
+}
+
 /* The record is judged with the hops it will carry: what the bridge would send straight back stays.
  */
 static void test_redrive_a_record_at_the_limit_of_its_hops_stays(void **state)
@@ -421,6 +435,7 @@ int main(void)
         cmocka_unit_test(test_redrive_own_headers_stay_but_for_the_last_redrives_hops),
         cmocka_unit_test(test_redrive_what_passes_goes_where_it_is_sent),
         cmocka_unit_test(test_redrive_what_does_not_pass_stays_unless_forced),
+        cmocka_unit_test(test_redrive_what_is_answered_goes_by_its_source),
         cmocka_unit_test(test_redrive_a_record_at_the_limit_of_its_hops_stays),
         cmocka_unit_test(test_redrive_fates_have_codes_of_their_own),
     };
