@@ -152,7 +152,8 @@ ab_status_t *ab_status_new(unsigned lanes, unsigned sources, unsigned states)
     status->lanes = calloc(lanes + 1, sizeof(*status->lanes));
     status->sources = calloc(sources + 1, sizeof(*status->sources));
     status->states = calloc(states + 1, sizeof(*status->states));
-    if (status->lanes == NULL || status->sources == NULL || status->states == NULL) {
+    if (status->lanes == NULL || status->sources == NULL || status->states == NULL ||
+        ab_tallies_init(&status->tallies, sources + 1) != 0) {
         ab_status_free(status);
         return NULL;
     }
@@ -170,6 +171,7 @@ void ab_status_free(ab_status_t *status)
     free(status->lanes);
     free(status->sources);
     free(status->states);
+    ab_tallies_clear(&status->tallies);
     free(status);
 }
 

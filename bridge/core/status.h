@@ -6,6 +6,7 @@
 
 #include "bridge/core/breaker.h"
 #include "bridge/core/ledger.h"
+#include "bridge/core/tally.h"
 
 /** What a running relay says of itself: plain numbers, copied out under a lock, from which metrics,
  *  health and the status page are made. Nothing in it is a payload, an entity key or a secret. */
@@ -200,6 +201,7 @@ typedef struct ab_status {
     unsigned source_count;
     ab_state_status_t *states; /* one a topic of state.snapshots_from; none where nothing answers */
     unsigned state_count;
+    ab_tallies_t tallies; /* of the same sources, durable outcomes by partition */
 } ab_status_t;
 
 /** Makes a zeroed status with arrays of these lengths. The caller owns it. NULL when memory is

@@ -173,6 +173,31 @@ static void put_breaker(aw_json_writer_t *json, const ab_source_status_t *source
     aw_json_object_close(json);
 }
 
+/* The ledger of each partition that gave records since the start. */
+static void put_partitions(aw_json_writer_t *json, const ab_status_t *status, size_t source)
+{
+    const size_t count =
+        source < status->tallies.source_count ? status->tallies.sources[source].count : 0;
+    aw_json_key_text(json, "partitions");
+    aw_json_array_open(json);
+    for (size_t p = 0; p < count; p++) {
+        const ab_tally_t *tally = &status->tallies.sources[source].items[p];
+        if (tally->consumed == 0) {
+            continue;
+        }
+        aw_json_object_open(json);
+        put_number(json, "partition", p);
+        put_bool(json, "balanced", ab_tally_balanced(tally));
+        put_number(json, "consumed", tally->consumed);
+        put_number(json, "routed", tally->outcomes[AB_OUTCOME_ROUTED]);
+        put_number(json, "answered", tally->outcomes[AB_OUTCOME_ANSWERED]);
+        put_number(json, "dead_lettered", tally->outcomes[AB_OUTCOME_DEAD_LETTERED]);
+        put_number(json, "dropped", tally->outcomes[AB_OUTCOME_DROPPED]);
+        aw_json_object_close(json);
+    }
+    aw_json_array_close(json);
+}
+
 static void put_sources(aw_json_writer_t *json, const ab_http_facts_t *facts,
                         const ab_status_t *status)
 {
@@ -189,6 +214,7 @@ static void put_sources(aw_json_writer_t *json, const ab_http_facts_t *facts,
         put_number(json, "lag_records", source->lag_records);
         put_breaker(json, source);
         put_ms(json, "oldest_unfinished_ms", source->oldest_unfinished_seconds);
+        put_partitions(json, status, i);
         aw_json_object_close(json);
     }
     aw_json_array_close(json);

@@ -428,7 +428,7 @@ static void close_life(ab_lane_t *lane)
         lane->producer = NULL;
     }
     ab_lane_free_sent(lane);
-    memset(&lane->in_hand, 0, sizeof(lane->in_hand));
+    ab_lane_count_nothing(lane);
     ab_parts_reset(&lane->parts);
     pthread_mutex_lock(&lane->counters_lock);
     memset(lane->sources_shown, 0, lane->config->source_count * sizeof(*lane->sources_shown));
@@ -561,6 +561,8 @@ ab_lane_t *ab_lane_new(ab_shared_t *shared, unsigned index)
     if (lane->outputs == NULL || lane->facts == NULL || lane->targets == NULL ||
         lane->sources_shown == NULL || lane->breakers == NULL || lane->held_back == NULL ||
         lane->arena == NULL || lane->scratch == NULL ||
+        ab_tallies_init(&lane->tallies, lane->config->source_count) != 0 ||
+        ab_tallies_init(&lane->tallies_in_hand, lane->config->source_count) != 0 ||
         ab_parts_init(&lane->parts, lane->config) != 0 || ab_answers_new(lane) != 0) {
         ab_lane_free(lane);
         return NULL;
@@ -585,6 +587,8 @@ void ab_lane_free(ab_lane_t *lane)
     free(lane->facts);
     free(lane->targets);
     free(lane->sources_shown);
+    ab_tallies_clear(&lane->tallies);
+    ab_tallies_clear(&lane->tallies_in_hand);
     free(lane->breakers);
     free(lane->held_back);
     free(lane->txn.stamps_ms);

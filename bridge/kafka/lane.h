@@ -46,6 +46,9 @@ void ab_lane_status(ab_lane_t *lane, ab_lane_status_t *ret_status, ab_source_sta
  * state.snapshots_from); any thread. Nothing is added where no export request is answered. */
 void ab_lane_states(ab_lane_t *lane, ab_state_status_t *ret_states);
 
+/** The lane's share of every source partition's durable outcomes, added to tallies; any thread. */
+void ab_lane_tallies(ab_lane_t *lane, ab_tallies_t *tallies);
+
 /** Takes NULL. Not while ab_lane_run() runs. */
 void ab_lane_free(ab_lane_t *lane);
 

@@ -227,7 +227,7 @@ void ab_lane_close_transaction(ab_lane_t *lane)
 {
     lane->txn.open = false;
     lane->txn.failure_count = 0;
-    memset(&lane->in_hand, 0, sizeof(lane->in_hand));
+    ab_lane_count_nothing(lane);
     for (size_t s = 0; s < lane->parts.source_count; s++) {
         for (int32_t p = 0; p < lane->parts.sources[s].count; p++) {
             lane->parts.sources[s].items[p].in_transaction = false;

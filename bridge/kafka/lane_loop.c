@@ -70,10 +70,10 @@ static void take_record(ab_lane_t *lane, rd_kafka_message_t *message, int source
     lane->last_record_ns = ab_lane_now_ns();
     ab_lane_judge(lane, source, part, record.offset, verdict.reason);
     if (lane->plain) {
-        ab_plain_settle(lane, part, &record, &verdict);
+        ab_plain_settle(lane, source, part, &record, &verdict);
         return;
     }
-    ab_ledger_count(&lane->in_hand, &verdict);
+    ab_lane_count(lane, source, record.partition, &verdict);
     lane->in_hand.without_source += lane->without_source;
     lane->in_hand.timestamp_zero += lane->timestamp_zero;
     if (!part->in_transaction && record.timestamp_type != AB_TIMESTAMP_NONE) {

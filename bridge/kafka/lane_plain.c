@@ -14,13 +14,13 @@ static int64_t in_ms(int64_t ms)
 
 /* ---- what is written ---- */
 
-static void count_done(ab_lane_t *lane, const ab_done_t *done)
+static void count_done(ab_lane_t *lane, int source, int32_t partition, const ab_done_t *done)
 {
     const ab_verdict_t verdict = {.outcome = (ab_outcome_t)done->outcome,
                                   .variant = (aw_variant_t)done->variant,
                                   .reason = (ab_reason_t)done->reason,
                                   .keyless = done->keyless};
-    ab_ledger_count(&lane->in_hand, &verdict);
+    ab_lane_count(lane, source, partition, &verdict);
     lane->in_hand.without_source += done->without_source;
     lane->in_hand.timestamp_zero += done->timestamp_zero;
     if (done->has_timestamp) {
@@ -29,11 +29,11 @@ static void count_done(ab_lane_t *lane, const ab_done_t *done)
 }
 
 /* Moves the partition's frontier over what is durable by now. */
-static void pass(ab_lane_t *lane, ab_part_t *part)
+static void pass(ab_lane_t *lane, int source, int32_t partition, ab_part_t *part)
 {
     ab_done_t done;
     while (ab_frontier_pass(&part->frontier, &done)) {
-        count_done(lane, &done);
+        count_done(lane, source, partition, &done);
     }
 }
 
@@ -45,7 +45,7 @@ void ab_plain_on_delivery(ab_lane_t *lane, const ab_sent_t *sent, rd_kafka_resp_
     }
     if (err == RD_KAFKA_RESP_ERR_NO_ERROR) {
         (void)ab_frontier_report(&part->frontier, sent->ticket);
-        pass(lane, part);
+        pass(lane, sent->source, sent->partition, part);
         return;
     }
     lane->txn.broken = true; /* whoever is to blame: it is not written */
@@ -70,7 +70,7 @@ void ab_plain_expect(ab_lane_t *lane, const ab_sent_t *sent)
     ab_frontier_expect(&part->frontier, sent->ticket);
 }
 
-void ab_plain_settle(ab_lane_t *lane, ab_part_t *part, const ab_record_t *record,
+void ab_plain_settle(ab_lane_t *lane, int source, ab_part_t *part, const ab_record_t *record,
                      const ab_verdict_t *verdict)
 {
     const ab_done_t done = {
@@ -84,7 +84,7 @@ void ab_plain_settle(ab_lane_t *lane, ab_part_t *part, const ab_record_t *record
         .timestamp_zero = lane->timestamp_zero,
     };
     ab_frontier_settle(&part->frontier, lane->ticket, &done);
-    pass(lane, part);
+    pass(lane, source, record->partition, part);
 }
 
 /* What became durable is counted, in one go for many records. */
@@ -92,7 +92,7 @@ static void show_done(ab_lane_t *lane)
 {
     if (lane->in_hand.consumed > 0) {
         ab_lane_count_records(lane);
-        lane->in_hand = (ab_ledger_t){0};
+        ab_lane_count_nothing(lane);
         lane->txn.stamp_count = 0;
     }
 }

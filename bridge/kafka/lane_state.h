@@ -103,8 +103,9 @@ struct ab_lane {
     aw_arena_t *arena;   /* dead letters */
     aw_arena_t *scratch; /* contracts */
     ab_txn_t txn;
-    ab_ledger_t in_hand; /* of the transaction */
-    uint64_t run_max;    /* most records of a transaction of suspects */
+    ab_ledger_t in_hand;          /* of the transaction */
+    ab_tallies_t tallies_in_hand; /* the same by source partition */
+    uint64_t run_max;             /* most records of a transaction of suspects */
 
     rd_kafka_queue_t *commits; /* at_least_once: answers to offset commits */
     bool commit_asked;         /* one is under way */
@@ -152,6 +153,7 @@ struct ab_lane {
     atomic_ullong inflight_shown;
     pthread_mutex_t counters_lock;
     ab_counters_t durable;
+    ab_tallies_t tallies;
     ab_source_status_t *sources_shown;
     ab_state_status_t state_shown[AB_CONFIG_STATE_TOPICS_MAX];
     int64_t shown_ns;
@@ -177,6 +179,10 @@ void ab_lane_fatal(ab_lane_t *lane, rd_kafka_resp_err_t err, const char *text);
 void ab_lane_watch_client(ab_lane_t *lane, rd_kafka_conf_t *conf);
 
 /* lane_status.c */
+/* Counts a record that is decided, in hand until ab_lane_count_records(). */
+void ab_lane_count(ab_lane_t *lane, int source, int32_t partition, const ab_verdict_t *verdict);
+/* Forgets what is in hand. */
+void ab_lane_count_nothing(ab_lane_t *lane);
 void ab_lane_tick(ab_lane_t *lane, ab_phase_t phase);
 void ab_lane_show(
     ab_lane_t *lane); /* refreshes what is shown of the sources, at most once a second */
@@ -245,7 +251,7 @@ void ab_lane_trust(ab_lane_t *lane);
 void ab_plain_on_delivery(ab_lane_t *lane, const ab_sent_t *sent, rd_kafka_resp_err_t err);
 /* The record is about to be handed over; afterwards, what it was. False: memory is short. */
 bool ab_plain_open(ab_lane_t *lane, ab_part_t *part, const ab_record_t *record);
-void ab_plain_settle(ab_lane_t *lane, ab_part_t *part, const ab_record_t *record,
+void ab_plain_settle(ab_lane_t *lane, int source, ab_part_t *part, const ab_record_t *record,
                      const ab_verdict_t *verdict);
 /* One output of the record in hand is on its way. */
 void ab_plain_expect(ab_lane_t *lane, const ab_sent_t *sent);

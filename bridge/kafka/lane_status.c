@@ -36,6 +36,18 @@ void ab_lane_note_stamp(ab_lane_t *lane, int64_t timestamp_ms)
     txn->stamps_ms[txn->stamp_count++] = timestamp_ms;
 }
 
+void ab_lane_count(ab_lane_t *lane, int source, int32_t partition, const ab_verdict_t *verdict)
+{
+    ab_ledger_count(&lane->in_hand, verdict);
+    ab_tallies_count(&lane->tallies_in_hand, (size_t)source, partition, verdict->outcome);
+}
+
+void ab_lane_count_nothing(ab_lane_t *lane)
+{
+    lane->in_hand = (ab_ledger_t){0};
+    ab_tallies_reset(&lane->tallies_in_hand);
+}
+
 void ab_lane_count_commit(ab_lane_t *lane)
 {
     const double seconds = (double)(ab_lane_now_ns() - lane->txn.begun_ns) / 1e9;
@@ -66,6 +78,7 @@ void ab_lane_count_records(ab_lane_t *lane)
     pthread_mutex_lock(&lane->counters_lock);
     ab_counters_t *counters = &lane->durable;
     ab_ledger_add(&counters->ledger, &lane->in_hand);
+    ab_tallies_add(&lane->tallies, &lane->tallies_in_hand);
     for (size_t i = 0; i < lane->txn.stamp_count; i++) {
         ab_histogram_observe(&counters->record_age_seconds,
                              (double)(now_ms - lane->txn.stamps_ms[i]) / 1000.0);
@@ -184,6 +197,13 @@ void ab_lane_states(ab_lane_t *lane, ab_state_status_t *ret_states)
     for (size_t t = 0; lane->config->answers && t < lane->config->state_topics.count; t++) {
         ab_state_status_add(&ret_states[t], &lane->state_shown[t]);
     }
+    pthread_mutex_unlock(&lane->counters_lock);
+}
+
+void ab_lane_tallies(ab_lane_t *lane, ab_tallies_t *tallies)
+{
+    pthread_mutex_lock(&lane->counters_lock);
+    ab_tallies_add(tallies, &lane->tallies);
     pthread_mutex_unlock(&lane->counters_lock);
 }
 

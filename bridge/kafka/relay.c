@@ -567,6 +567,7 @@ ab_status_t *ab_relay_status(ab_relay_t *relay)
     for (unsigned i = 0; i < config->lanes; i++) {
         ab_lane_status(relay->workers[i].lane, &status->lanes[i], status->sources);
         ab_lane_states(relay->workers[i].lane, status->states);
+        ab_lane_tallies(relay->workers[i].lane, &status->tallies);
         ab_counters_add(&status->total, &status->lanes[i].counters);
     }
     return status;

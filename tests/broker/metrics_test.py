@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """What the bridge says over HTTP while it relays on a real Kafka: readiness, metrics, and clients that pester it."""
 
+import json
 import socket
 import sys
 import threading
 import time
 import unittest
+from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
@@ -82,6 +84,13 @@ class Metrics(RelayCase):
         self.assertEqual(sum(number for (name, _), number in metrics.items()
                              if name == "dead_lettered_records_total"), len(bad))
         self.assertLess(abs(metrics["last_dead_letter_timestamp_seconds", ""] - time.time()), 120)
+        source = json.loads(face.get("/status")[1])["sources"][0]
+        self.assertEqual({part["partition"]: part["consumed"] for part in source["partitions"]},
+                         Counter(one.partition for one in inputs))
+        for part in source["partitions"]:
+            self.assertTrue(part["balanced"], part)
+            self.assertEqual(part["dead_lettered"],
+                             sum(one.partition == part["partition"] for one in bad))
         self.assertGreaterEqual(metrics["rebalances_total", "assigned"], 2)
         bridge.stop()
         ledger = bridge.ledger()

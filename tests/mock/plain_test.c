@@ -119,7 +119,10 @@ static void test_plain_two_lanes_share_and_a_partition_given_away_is_not_read_ag
     rig_await_all(rig);
     assert_int_equal(rig_ledger(rig).stale, 0);
     rig_stop(rig, AB_EXIT_OK);
-    assert_int_equal(rig_size(rig, "ev"), 800);
+    /* The mock may begin a rebalance between a commit's question and its answer, and refuse the
+     * offsets for that: the new owner then writes those records again. */
+    const bool in_order = rig_count(rig, "offsets_not_committed") == 0;
+    assert_in_range(rig_size(rig, "ev"), 800, in_order ? 800 : 1200);
     rig_close(rig);
 }
 

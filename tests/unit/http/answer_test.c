@@ -266,6 +266,17 @@ static void test_status_planted_numbers_each_in_its_place(void **state)
     assert_int_equal(number_at(json_array_get(at(json, "sources"), 1), "breaker.open_lanes"), 0);
     assert_int_equal(number_at(topic, "lag_records"), 35);
     assert_int_equal(number_at(topic, "oldest_unfinished_ms"), 36500);
+    assert_int_equal(json_array_size(at(topic, "partitions")), 2); /* partition 1 gave nothing */
+    const json_t *part = json_array_get(at(topic, "partitions"), 0);
+    assert_int_equal(number_at(part, "partition"), 0);
+    assert_true(json_is_true(at(part, "balanced")));
+    assert_int_equal(number_at(part, "consumed"), 10);
+    assert_int_equal(number_at(part, "routed"), 6);
+    assert_int_equal(number_at(part, "answered"), 4);
+    part = json_array_get(at(topic, "partitions"), 1);
+    assert_int_equal(number_at(part, "partition"), 2);
+    assert_true(json_is_false(at(part, "balanced")));
+    assert_int_equal(number_at(part, "dead_lettered"), 7);
     json_decref(json);
 }
 

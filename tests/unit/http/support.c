@@ -75,6 +75,14 @@ static void plant_counters(ab_counters_t *counters, uint64_t base)
     ab_histogram_observe(&counters->record_age_seconds, 2);
 }
 
+static void point_at_tallies(planted_t *planted)
+{
+    planted->tallies_of[0].items = planted->tallies;
+    planted->tallies_of[0].count = sizeof(planted->tallies) / sizeof(planted->tallies[0]);
+    planted->status.tallies.sources = planted->tallies_of;
+    planted->status.tallies.source_count = 1;
+}
+
 void plant(planted_t *planted)
 {
     memset(planted, 0, sizeof(*planted));
@@ -105,6 +113,9 @@ void plant(planted_t *planted)
     planted->states[0] = (ab_state_status_t){51, 52, 53, 54, 55, 56};
     planted->status.states = planted->states;
     planted->status.state_count = 1;
+    planted->tallies[0] = (ab_tally_t){10, {[AB_OUTCOME_ROUTED] = 6, [AB_OUTCOME_ANSWERED] = 4}};
+    planted->tallies[2] = (ab_tally_t){10, {[AB_OUTCOME_DEAD_LETTERED] = 7}};
+    point_at_tallies(planted);
 }
 
 /* A copy of the planted status in one piece, and whom to tell when it is given back. */
@@ -125,6 +136,7 @@ static ab_status_t *copy_status(void *opaque)
     copy->planted.status.lanes = copy->planted.lanes;
     copy->planted.status.sources = copy->planted.sources;
     copy->planted.status.states = copy->planted.states;
+    point_at_tallies(&copy->planted);
     copy->source = source;
     atomic_fetch_add(&source->out, 1);
     return &copy->planted.status;

@@ -15,6 +15,8 @@ typedef struct planted {
     ab_lane_status_t lanes[PLANTED_LANES];
     ab_source_status_t sources[PLANTED_SOURCES];
     ab_state_status_t states[1];
+    ab_tally_t tallies[3]; /* by partition, of the first source */
+    struct ab_tallies_of_source tallies_of[1];
 } planted_t;
 
 /** A ready relay with two lanes and two sources in which nearly every number differs from all
