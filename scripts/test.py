@@ -3,7 +3,7 @@
 
     scripts/test.py [--jobs N] [PRESET...]      default: dev asan tsan, and a job for each processor
 
-One test more than that runs at once: most of them wait most of the time.
+Two tests more than that run at once: most of them wait most of the time.
 
 What ran is read from ctest's JUnit file, never guessed from its exit code alone. A test that was
 skipped, disabled or not found fails the run, and so does a preset that does not build or runs no test:
@@ -109,7 +109,7 @@ def run_preset(preset, jobs):
         print(f"{preset}: {step} {time.monotonic() - began:.0f} s", flush=True)
     junit = logs / f"{preset}-junit.xml"
     junit.unlink(missing_ok=True)
-    code = run_logged(["ctest", "--preset", preset, "--parallel", str(jobs + 1),
+    code = run_logged(["ctest", "--preset", preset, "--parallel", str(jobs + 2),
                        "--test-output-size-passed", "4096", "--test-output-size-failed", "200000",
                        "--output-junit", str(junit)],
                       logs / f"{preset}-test.log", TEST_LINE)
