@@ -211,7 +211,7 @@ class Breaker(Modes):
         bridge.wait_event("breaker_closed", timeout_s=240)
         self.tell("closed")
         self.wait_done(layout, bridge)
-        self.assertEqual(0, face.metrics()["open_breakers", layout.source])
+        wait_until("the metric shows it", lambda: face.metrics()["open_breakers", layout.source] == 0)
         bridge.stop()
         self.assertEqual(0, bridge.ledger()["stale"])
         self.assert_clean(self.audit(inputs, layout), layout.outputs)
