@@ -57,8 +57,8 @@ class Tools(unittest.TestCase):
 
     def run_tool(self, name, *words):
         return subprocess.run([TOOLS / name, *words], capture_output=True, text=True, timeout=60, check=False,
-                              env=os.environ | {"STATE": str(self.folder), "SAMPLES": str(SAMPLES), "STATES": str(STATES),
-                                                "PATH": f"{self.folder}:{os.environ['PATH']}"})
+                              env=os.environ | {"STATE": str(self.folder), "SAMPLES": str(SAMPLES),
+                                                "STATES": str(STATES), "PATH": f"{self.folder}:{os.environ['PATH']}"})
 
 
 class Traffic(Tools):
