@@ -15,17 +15,20 @@ partitions=${PARTITIONS:-2}
 replicas=${REPLICAS:-1}
 day=86400000
 
-# Envelopes are events, not state: nothing here is compacted. What was refused is kept twice as long as
-# the source, so that there is time to look at it. A quarantine topic takes what the source takes and the
-# headers that say where it came from; then every refused record fits whole.
+# Envelopes are events, which are not compacted. Published state is, or that of a quiet agent would be lost;
+# its tombstones stay for a day, as long as a bridge may be down and build upon what it has. What was refused
+# is kept twice as long as the source, so that there is time to look at it. A quarantine topic takes what the
+# source takes and the headers that say where it came from; then every refused record fits whole.
 week="cleanup.policy=delete,retention.ms=$((7 * day))"
+state="cleanup.policy=compact,delete.retention.ms=$day"
 fortnight="cleanup.policy=delete,retention.ms=$((14 * day))"
 topics=(
   "agents.in             $week,max.message.bytes=1048588"
   "agents.events         $week,max.message.bytes=1114112"
   "agents.results        $week,max.message.bytes=1114112"
   "agents.approvals      $week,max.message.bytes=1114112"
-  "agents.exports        $week,max.message.bytes=1114112"
+  "agents.snapshots      $state,max.message.bytes=1048588"
+  "agents.snapshots.answers  $week,max.message.bytes=1114112"
   "agents.in.errors      $fortnight,max.message.bytes=1048588"
   "agents.in.quarantine  $fortnight,max.message.bytes=1114112"
 )
@@ -64,14 +67,15 @@ done
 
 there=$(describe)
 bad=0
-printf '%-22s %10s  %-8s %9s %11s\n' topic partitions cleanup retention 'max message'
+printf '%-24s %10s  %-8s %9s %11s\n' topic partitions cleanup retention 'max message'
 for row in "${topics[@]}"; do
   read -r topic config <<<"$row"
   found=$(grep "^$topic " <<<"$there" || true)
   read -r _ count has <<<"$found"
   value() { tr ',' '\n' <<<"$has" | sed -n "s/^$1=//p"; }
-  printf '%-22s %10s  %-8s %8sd %11s\n' "$topic" "$count" "$(value cleanup.policy)" \
-    "$(($(value retention.ms) / day))" "$(value max.message.bytes)"
+  kept=$(value retention.ms)
+  printf '%-24s %10s  %-8s %9s %11s\n' "$topic" "$count" "$(value cleanup.policy)" \
+    "${kept:+$((kept / day))d}" "$(value max.message.bytes)"
   if [ "$count" != "$partitions" ]; then
     echo "setup-topics: $topic has $count partitions, $partitions were asked for" >&2
     bad=1

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Makes deploy/samples/records.tsv, or proves that it still is what this script makes.
+"""Makes deploy/samples, or proves that it still is what this script makes.
 
-    scripts/make_samples.py --check     exit 1 when the file differs (a test)
+    scripts/make_samples.py --check     exit 1 when a file differs (a test)
     scripts/make_samples.py --write
 
-The records that deploy/tools/traffic writes: every variant for ten agents, and one record for each way
-a record can be wrong by itself. The reference runtime encodes them, and tests/support/oracle.py says what
-must become of each; nothing here comes from agent-bridge.
+records.tsv is what deploy/tools/traffic writes: every variant for ten agents, and one record for each way
+a record can be wrong by itself. states.tsv is what deploy/tools/states writes: the published state of eight
+of them. The reference runtime encodes them, tests/support/oracle.py says what must become of each record, and
+tests/support/snapshots.py what an export request is answered with; nothing here comes from agent-bridge.
 """
 
 import argparse
@@ -17,25 +18,34 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
+import snapshots  # noqa: E402
 from oracle import Oracle, Policy  # noqa: E402
 from reference import Reference  # noqa: E402
 
-FILE = ROOT / "deploy" / "samples" / "records.tsv"
+FOLDER = ROOT / "deploy" / "samples"
 AGENTS = 10
+PUBLISHED = 8  # of them; nothing was ever published of the others
 BEGAN_MS = 1767225600000  # 2026-01-01T00:00:00Z
 ROUTES = {"external_event": "agents.events", "tool_result": "agents.results",
-          "approval": "agents.approvals", "export_request": "agents.exports"}
+          "approval": "agents.approvals", "export_request": "agents.snapshots.answers"}
 HEAD = """\
 # Sample records for the topic agents.in. Made by scripts/make_samples.py with the reference runtime.
 # A line a record, with tabs between: name, key and value in hex (a value of - is NULL), and what must become of it:
-# the topic that it is routed to, or the reason of its dead letter.
+# the topic that it comes to, or the reason of its dead letter. An export request has one part more: the value of
+# its answer, once states.tsv has been published.
+"""
+STATE_HEAD = """\
+# Sample states for the topic agents.snapshots. Made by scripts/make_samples.py with the reference runtime.
+# A line a state, with tabs between: name, key and value in hex, and its topic.
 """
 
 
 class Maker:
     def __init__(self):
         reference = Reference()
+        self.reference = reference
         self.envelope = reference.classes["AgentEnvelope"]
+        self.snapshot = reference.classes["StateSnapshot"]
         self.oracle = Oracle(reference, Policy(ROUTES))
 
     def good(self, number):
@@ -55,6 +65,33 @@ class Maker:
         }
         for step, (variant, payload) in enumerate(payloads.items()):
             yield f"{variant} of {key.decode()}", key, self.bytes(key, time + step, **{variant: payload})
+
+    def state(self, number):
+        """What the pipeline has published of one agent, a second before its first sample record."""
+        key = b"agent-%02d" % number
+        time = BEGAN_MS + 60000 * number - 1000
+        value = b"ticket %d" % (4000 + number)
+        state = self.snapshot(
+            state_schema_version=1, entity_key=key, seq=3, snapshot_at_ms=time,
+            memory={"state_schema_version": 1, "total_value_bytes": len(value),
+                    "entries": [{"key": "subject", "value": value, "last_access_ms": time}]},
+            llm_cache={"state_schema_version": 1})
+        if number % 2 == 0:  # waits for its tool
+            intent = f"intent-{number:02d}-1"
+            state.continuation.state_schema_version = 1
+            state.continuation.seq = 3
+            state.continuation.pending_intent_ids.append(intent)
+            state.pending.add(intent_id=intent, entity_key=key, seq=3)
+        return state.SerializeToString(deterministic=True)
+
+    def answer(self, key, value):
+        """What the export request in this envelope has to be answered with."""
+        request = self.envelope.FromString(value)
+        facts = request.event_time_ms, request.export_request.request_id
+        number = int(key.removeprefix(b"agent-"))
+        if number >= PUBLISHED:
+            return snapshots.empty(key, *facts, self.reference)
+        return snapshots.expected(self.state(number), *facts, self.reference)[0]
 
     def broken(self):
         """One record for each reason that lies in the record alone."""
@@ -84,9 +121,11 @@ class Maker:
         verdict = self.oracle.judge(key, value, (), BEGAN_MS)
         words = (name, key.hex(), "-" if value is None else value.hex(),
                  verdict.topic or verdict.reason)
+        if verdict.topic == ROUTES["export_request"]:
+            words += (self.answer(key, value).hex(),)
         return "\t".join(words) + "\n"
 
-    def text(self):
+    def records(self):
         good = [record for number in range(AGENTS) for record in self.good(number)]
         broken = list(self.broken())
         # The broken ones lie between the good ones, as in life.
@@ -94,21 +133,28 @@ class Maker:
             good.insert(2 + 4 * place, record)
         return HEAD + "".join(self.line(*record) for record in good)
 
+    def states(self):
+        rows = ((f"agent-{n:02d}", f"agent-{n:02d}".encode().hex(), self.state(n).hex(), "agents.snapshots")
+                for n in range(PUBLISHED))
+        return STATE_HEAD + "".join("\t".join(("state of " + row[0], *row[1:])) + "\n" for row in rows)
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     mode = parser.add_mutually_exclusive_group(required=True)
     mode.add_argument("--check", action="store_true")
     mode.add_argument("--write", action="store_true")
-    text = Maker().text()
-    if parser.parse_args().write:
-        FILE.write_text(text, encoding="utf-8")
-        return 0
-    if FILE.read_text(encoding="utf-8") != text:
-        print(f"{FILE.relative_to(ROOT)} is not what scripts/make_samples.py makes: run it with --write",
-              file=sys.stderr)
-        return 1
-    print(f"{len(text.splitlines())} lines are as made")
+    maker, write = Maker(), parser.parse_args().write
+    for name, text in (("records.tsv", maker.records()), ("states.tsv", maker.states())):
+        file = FOLDER / name
+        if write:
+            file.write_text(text, encoding="utf-8")
+        elif not file.exists() or file.read_text(encoding="utf-8") != text:
+            print(f"{file.relative_to(ROOT)} is not what scripts/make_samples.py makes: run it with --write",
+                  file=sys.stderr)
+            return 1
+        else:
+            print(f"{name}: {len(text.splitlines())} lines are as made")
     return 0
 
 

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <ftw.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -25,6 +26,8 @@
 #define STOP_MS       2000
 #define READ_MS       3000
 #define LOOK_EVERY_MS 20
+/* Where the stores of published state lie meanwhile. */
+#define STATE_DIR P_tmpdir "/agent-bridge-demo-XXXXXX"
 
 /* All that the demo holds; freed backwards. */
 typedef struct demo {
@@ -35,6 +38,7 @@ typedef struct demo {
     ab_findings_t *findings;
     ab_config_t *config;
     char config_text[AB_DEMO_CONFIG_MAX];
+    char state_dir[sizeof(STATE_DIR)]; /* empty: not made */
     ab_log_t *log;
     ab_sink_t sink;
     ab_relay_t *relay;
@@ -83,8 +87,13 @@ static int start_broker(demo_t *demo)
 static int make_config(demo_t *demo)
 {
     static const char name[] = "the demo's configuration";
-    const size_t size =
-        ab_demo_config_text(ab_embedded_bootstrap_view(demo->embedded), demo->config_text);
+    memcpy(demo->state_dir, STATE_DIR, sizeof(STATE_DIR));
+    if (mkdtemp(demo->state_dir) == NULL) {
+        demo->state_dir[0] = '\0';
+        return fail("no folder for published state in " P_tmpdir, strerror(errno));
+    }
+    const size_t size = ab_demo_config_text(ab_embedded_bootstrap_view(demo->embedded),
+                                            demo->state_dir, demo->config_text);
     demo->findings = calloc(1, sizeof(*demo->findings));
     if (demo->findings == NULL) {
         return fail("no configuration", "memory ran out");
@@ -101,11 +110,17 @@ static int make_config(demo_t *demo)
 static int write_records(demo_t *demo)
 {
     char text[AB_CLIENT_TEXT_MAX];
-    size_t count;
+    size_t count, state_count;
     const ab_demo_record_t *planned = ab_demo_plan_view(demo->plan, &count);
     demo->client = ab_client_new(ab_embedded_bootstrap_view(demo->embedded), text);
     if (demo->client == NULL) {
         return fail("no client", text);
+    }
+    const ab_demo_state_t *states = ab_demo_plan_states_view(demo->plan, &state_count);
+    for (size_t i = 0; i < state_count; i++) {
+        if (ab_client_write(demo->client, &states[i].message) != 0) {
+            return fail("the states cannot be written", ab_client_error_view(demo->client));
+        }
     }
     for (size_t i = 0; i < count; i++) {
         if (ab_client_write(demo->client, &planned[i].message) != 0) {
@@ -201,6 +216,14 @@ static int run_demo(demo_t *demo)
     return code == AB_CLI_OK ? judge(demo) : code;
 }
 
+static int remove_one(const char *path, const struct stat *facts, int kind, struct FTW *place)
+{
+    (void)facts;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
 static void free_demo(demo_t *demo)
 {
     ab_demo_audit_free(demo->audit);
@@ -214,6 +237,9 @@ static void free_demo(demo_t *demo)
     ab_client_free(demo->client);
     ab_embedded_free(demo->embedded);
     ab_demo_plan_free(demo->plan);
+    if (demo->state_dir[0] != '\0') {
+        (void)nftw(demo->state_dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    }
 }
 
 static int demo_run(int argc, char **argv)
@@ -255,9 +281,9 @@ const ab_verb_t ab_verb_demo = {
         "Usage: agent-bridge demo [-v]\n"
         "Starts a broker in this process, writes a few hundred envelopes of every variant, some "
         "of\n"
-        "them broken in every way there is, relays them with the real relay, reads everything "
-        "back\n"
-        "and compares every byte. Prints what became of them: per outcome and reason the count "
+        "them broken in every way there is, relays them with the real relay, which answers export\n"
+        "requests from state that was published before, reads everything back and compares every\n"
+        "byte. Prints what became of them: per outcome and reason the count "
         "and\n"
         "an example, and the ledger. Needs nothing, changes nothing, ends by itself.\n"
         "\n"

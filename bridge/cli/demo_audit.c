@@ -11,6 +11,9 @@
 /* How the bridge marks a record that went to quarantine whole. */
 #define HEADER_COPY "__agent_bridge.copy"
 #define COPY_WHOLE  "whole"
+/* Headers of an answer that was made from a state. */
+#define HEADER_STATE_OFFSET "__agent_bridge.state_offset"
+#define HEADER_STATE_AT     "__agent_bridge.state_at_ms"
 
 void ab_demo_audit_note(ab_demo_audit_t *audit, const char *format, ...)
 {
@@ -177,6 +180,28 @@ static void check_written(ab_demo_audit_t *audit)
     }
 }
 
+/* The state topic is as it was written: answering changes nothing there. */
+static void check_published(ab_demo_audit_t *audit)
+{
+    size_t count;
+    const ab_demo_state_t *states = ab_demo_plan_states_view(audit->plan, &count);
+    size_t found = 0;
+    for (size_t i = 0; i < audit->topics->counts[AB_DEMO_STATES]; i++) {
+        const ab_record_t *record = &audit->topics->records[AB_DEMO_STATES][i].record;
+        for (size_t s = 0; s < count; s++) {
+            const ab_record_t *wanted = &states[s].message.record;
+            found += record->partition == wanted->partition && record->offset == wanted->offset &&
+                     same(record->key, wanted->key) && same(record->value, wanted->value);
+        }
+    }
+    if (found != count || audit->topics->counts[AB_DEMO_STATES] != count) {
+        ab_demo_audit_note(audit,
+                           "%s has %zu of the %zu states that were published, and %zu in all",
+                           ab_demo_topic_name(AB_DEMO_STATES), found, count,
+                           audit->topics->counts[AB_DEMO_STATES]);
+    }
+}
+
 static bool check_routed(ab_demo_audit_t *audit, const ab_demo_record_t *planned,
                          ab_demo_topic_t topic, const ab_full_record_t *output)
 {
@@ -210,6 +235,53 @@ static void check_routes(ab_demo_audit_t *audit, ab_demo_topic_t topic)
         const ab_demo_record_t *planned = planned_of(audit, output, output->header_count - 1);
         if (planned != NULL && claim(audit, audit->outputs, planned, output)) {
             audit->routed += check_routed(audit, planned, topic, output);
+        }
+    }
+}
+
+/* The source header, which has been looked at, and where the state came from. */
+static bool answer_headers(const ab_demo_record_t *planned, const ab_full_record_t *output)
+{
+    char at[32];
+    if (planned->state == NULL) {
+        return output->header_count == 1;
+    }
+    (void)snprintf(at, sizeof(at), "%" PRId64, planned->state->at_ms);
+    return output->header_count == 3 &&
+           is_header(&output->headers[1], HEADER_STATE_OFFSET,
+                     place_of(&planned->state->message).text) &&
+           is_header(&output->headers[2], HEADER_STATE_AT, at);
+}
+
+static bool check_answer(ab_demo_audit_t *audit, const ab_demo_record_t *planned,
+                         const ab_full_record_t *output)
+{
+    bool right = true;
+    if (planned->outcome != AB_OUTCOME_ANSWERED) {
+        return note(audit, planned, output, "does not belong on this topic");
+    }
+    if (!same(output->record.value, planned->answer)) {
+        right = note(audit, planned, output, "the answer differs");
+    }
+    if (!same(output->record.key, planned->entity_key)) {
+        right = note(audit, planned, output, "the key is not the entity_key");
+    }
+    if (!answer_headers(planned, output)) {
+        right = note(audit, planned, output, "the headers differ");
+    }
+    if (output->record.partition != partition_of(AB_DEMO_ANSWERS, planned->entity_key, 0)) {
+        right = note(audit, planned, output, "the partition is not the key's");
+    }
+    return right;
+}
+
+static void check_answers(ab_demo_audit_t *audit)
+{
+    for (size_t i = 0; i < audit->topics->counts[AB_DEMO_ANSWERS]; i++) {
+        const ab_full_record_t *output = &audit->topics->records[AB_DEMO_ANSWERS][i];
+        const ab_demo_record_t *planned = planned_of(audit, output, 0);
+        if (planned != NULL && claim(audit, audit->outputs, planned, output)) {
+            audit->answered += check_answer(audit, planned, output);
         }
     }
 }
@@ -344,8 +416,9 @@ static void check_ledger(ab_demo_audit_t *audit, const ab_ledger_t *ledger)
     size_t count;
     const ab_demo_record_t *planned = ab_demo_plan_view(audit->plan, &count);
     for (size_t i = 0; i < count; i++) {
-        if (planned[i].outcome == AB_OUTCOME_ROUTED) {
-            wanted.routed[planned[i].slot]++;
+        if (planned[i].outcome != AB_OUTCOME_DEAD_LETTERED) {
+            wanted.answered += planned[i].outcome == AB_OUTCOME_ANSWERED;
+            wanted.routed[planned[i].slot] += planned[i].outcome == AB_OUTCOME_ROUTED;
             wanted.keyless += planned[i].message.record.key.data == NULL;
         } else {
             wanted.dead_lettered[planned[i].reason]++;
@@ -355,6 +428,7 @@ static void check_ledger(ab_demo_audit_t *audit, const ab_ledger_t *ledger)
         ab_demo_audit_note(audit, "the ledger does not balance");
     }
     check_count(audit, "consumed", ledger->consumed, count);
+    check_count(audit, "answered", ledger->answered, wanted.answered);
     check_count(audit, "dropped", ledger->dropped, 0);
     check_count(audit, "keyless", ledger->keyless, wanted.keyless);
     check_count(audit, "without_source", ledger->without_source, 0);
@@ -390,9 +464,11 @@ ab_demo_audit_t *ab_demo_audit_new(const ab_demo_plan_t *plan, const ab_demo_top
         return NULL;
     }
     check_written(audit);
-    for (int topic = AB_DEMO_EVENTS; topic <= AB_DEMO_EXPORTS; topic++) {
+    check_published(audit);
+    for (int topic = AB_DEMO_EVENTS; topic <= AB_DEMO_APPROVALS; topic++) {
         check_routes(audit, (ab_demo_topic_t)topic);
     }
+    check_answers(audit);
     check_letters(audit);
     check_copies(audit);
     check_complete(audit);

@@ -20,20 +20,20 @@ typedef struct ab_demo_topics {
 typedef struct ab_demo_audit {
     const ab_demo_plan_t *plan;
     const ab_demo_topics_t *topics;
-    /** Per planned record what was made of it, NULL where nothing was found: the routed record or
-     *  the dead letter, and the copy in quarantine. */
+    /** Per planned record what was made of it, NULL where nothing was found: the routed record,
+     *  the answer or the dead letter, and the copy in quarantine. */
     const ab_full_record_t **outputs;
     const ab_full_record_t **copies;
-    size_t routed, letters, quarantined; /* found, and right in every byte */
+    size_t routed, answered, letters, quarantined; /* found, and right in every byte */
     size_t differences;
     char lines[AB_DEMO_LINES_MAX][AB_DEMO_LINE_MAX]; /* the first differences in words */
 } ab_demo_audit_t;
 
 /** Holds every byte of the topics, and the ledger, against the plan. It decides from the plan and
  *  with none of the relay's code what has to be where: value, key, headers in their order with the
- *  source header last, timestamp, partition; of a dead letter every field, the detail and every
- *  header; of quarantine the record whole. The same counts for what is missing, doubled or out of
- *  order.
+ *  source header last, timestamp, partition; of an answer value, key, headers, partition; of a dead
+ * letter every field, the detail and every header; of quarantine the record whole. The same counts
+ * for what is missing, doubled or out of order.
  *
  *  plan and topics must outlive the audit, which is the caller's. NULL when memory is short. */
 ab_demo_audit_t *ab_demo_audit_new(const ab_demo_plan_t *plan, const ab_demo_topics_t *topics,

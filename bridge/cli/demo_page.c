@@ -133,12 +133,13 @@ static void print_row(const ab_demo_page_t *page, const row_t *row, const ab_ful
     (void)fputc('\n', page->out);
 }
 
-/* The envelope as JSON; false when it is none or memory is short. */
-static bool envelope_json(aw_span_t value, aw_arena_t *memory, aw_span_t *ret_text)
+/* The message as JSON; false when it is none or memory is short. */
+static bool message_json(aw_message_type_t id, aw_span_t value, aw_arena_t *memory,
+                         aw_span_t *ret_text)
 {
     const aw_message_t *message;
     aw_json_writer_t json;
-    if (aw_message_decode(AW_MESSAGE_AGENT_ENVELOPE, value, memory, &message, NULL) != AW_OK) {
+    if (aw_message_decode(id, value, memory, &message, NULL) != AW_OK) {
         return false;
     }
     aw_json_init_arena(&json, AW_JSON_COMPACT, memory);
@@ -172,7 +173,8 @@ static bool shortest_envelope(const ab_demo_audit_t *audit, ab_route_slot_t slot
             best = i;
         }
     }
-    if (best == SIZE_MAX || !envelope_json(audit->outputs[best]->record.value, memory, ret_text)) {
+    if (best == SIZE_MAX || !message_json(AW_MESSAGE_AGENT_ENVELOPE,
+                                          audit->outputs[best]->record.value, memory, ret_text)) {
         return false;
     }
     *ret_index = best;
@@ -219,7 +221,7 @@ static void print_routed(const ab_demo_page_t *page, const ab_demo_audit_t *audi
                          const ab_ledger_t *ledger, aw_arena_t *memory)
 {
     static const aw_variant_t variants[] = {AW_VARIANT_EXTERNAL_EVENT, AW_VARIANT_TOOL_RESULT,
-                                            AW_VARIANT_APPROVAL, AW_VARIANT_EXPORT_REQUEST};
+                                            AW_VARIANT_APPROVAL};
     size_t count;
     const ab_demo_record_t *planned = ab_demo_plan_view(audit->plan, &count);
     for (size_t slot = 0; slot < sizeof(variants) / sizeof(variants[0]); slot++) {
@@ -233,6 +235,33 @@ static void print_routed(const ab_demo_page_t *page, const ab_demo_audit_t *audi
         } else {
             print_row(page, &row, NULL, NULL);
         }
+    }
+}
+
+/* The shortest answer that was made from a state. */
+static void print_answered(const ab_demo_page_t *page, const ab_demo_audit_t *audit,
+                           const ab_ledger_t *ledger, aw_arena_t *memory)
+{
+    const row_t row = {ab_outcome_name(AB_OUTCOME_ANSWERED),
+                       aw_variant_name(AW_VARIANT_EXPORT_REQUEST), ledger->answered, STYLE_GOOD};
+    size_t count;
+    const ab_demo_record_t *planned = ab_demo_plan_view(audit->plan, &count);
+    size_t best = count;
+    for (size_t i = 0; i < count; i++) {
+        if (planned[i].outcome == AB_OUTCOME_ANSWERED && planned[i].state != NULL &&
+            audit->outputs[i] != NULL &&
+            (best == count ||
+             audit->outputs[i]->record.value.size < audit->outputs[best]->record.value.size)) {
+            best = i;
+        }
+    }
+    aw_span_t text;
+    if (best < count && message_json(AW_MESSAGE_STATE_SNAPSHOT, audit->outputs[best]->record.value,
+                                     memory, &text)) {
+        print_row(page, &row, &planned[best].message, audit->outputs[best]);
+        print_json(page, text);
+    } else {
+        print_row(page, &row, NULL, NULL);
     }
 }
 
@@ -306,17 +335,20 @@ int ab_demo_page_results(const ab_demo_page_t *page, const ab_demo_audit_t *audi
     (void)fprintf(page->out, "%s" MARGIN "%-13s %-16s %5s  %s%s\n", on(page, STYLE_QUIET),
                   "outcome", "what", "count", "one of them", off(page));
     print_routed(page, audit, ledger, memory);
+    print_answered(page, audit, ledger, memory);
     print_dead(page, audit, ledger, memory);
     print_row(page, &dropped, NULL, NULL);
     print_whole(page, audit, memory);
     title(page, "The ledger");
     (void)fprintf(page->out,
                   MARGIN "%" PRIu64 " consumed = %" PRIu64 " routed + %" PRIu64
-                         " dead_lettered + %" PRIu64 " dropped: %s\n",
-                  ledger->consumed, ab_ledger_routed(ledger), ab_ledger_dead_lettered(ledger),
-                  ledger->dropped,
+                         " answered + %" PRIu64 " dead_lettered + %" PRIu64 " dropped:\n" MARGIN
+                         "%s\n",
+                  ledger->consumed, ab_ledger_routed(ledger), ledger->answered,
+                  ab_ledger_dead_lettered(ledger), ledger->dropped,
                   ab_ledger_balanced(ledger) ? "it balances" : "IT DOES NOT BALANCE");
-    (void)fprintf(page->out, MARGIN "%" PRIu64 " of the routed came without a record key\n",
+    (void)fprintf(page->out,
+                  MARGIN "%" PRIu64 " of the routed and answered came without a record key\n",
                   ledger->keyless);
     aw_arena_free(memory);
     return 0;
@@ -333,9 +365,10 @@ static void print_verdict(const ab_demo_page_t *page, const ab_demo_audit_t *aud
         page->out,
         MARGIN
         "%zu routed: value, key, headers in their order, timestamp, partition (murmur2)\n" MARGIN
+        "%zu answers: published state under the request's time and id, key, headers\n" MARGIN
         "%zu dead letters: decoded, reason, detail, source, every header\n" MARGIN
         "%zu in quarantine: the record byte for byte\n",
-        audit->routed, audit->letters, audit->quarantined);
+        audit->routed, audit->answered, audit->letters, audit->quarantined);
     if (audit->differences == 0) {
         (void)fprintf(page->out,
                       MARGIN

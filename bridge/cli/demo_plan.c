@@ -20,26 +20,33 @@ typedef struct topic {
     int32_t partitions;
 } topic_t;
 
+/* Keys in all, and those of which a state is published; the others are answered without one. */
+#define KEYS       14u
+#define STATES_MAX (KEYS - 2)
+
 /* Other counts than the source's, so that a partition is not right by chance. */
 static const topic_t topics[AB_DEMO_TOPIC_COUNT] = {
     [AB_DEMO_EVENTS] = {"agents.events", 3},
     [AB_DEMO_RESULTS] = {"agents.results", 3},
     [AB_DEMO_APPROVALS] = {"agents.approvals", 2},
-    [AB_DEMO_EXPORTS] = {"agents.exports", 2},
+    [AB_DEMO_ANSWERS] = {"agents.answers", 2},
     [AB_DEMO_ERRORS] = {"agents.in.errors", 2},
     [AB_DEMO_QUARANTINE] = {"agents.in.quarantine", 2},
+    [AB_DEMO_STATES] = {"agents.snapshots", SOURCE_PARTITIONS},
     [AB_DEMO_SOURCE] = {"agents.in", SOURCE_PARTITIONS},
 };
 
 _Static_assert((int)AB_DEMO_EVENTS == (int)AB_SLOT_EXTERNAL_EVENT &&
                    (int)AB_DEMO_RESULTS == (int)AB_SLOT_TOOL_RESULT &&
                    (int)AB_DEMO_APPROVALS == (int)AB_SLOT_APPROVAL &&
-                   (int)AB_DEMO_EXPORTS == (int)AB_SLOT_EXPORT_REQUEST,
+                   (int)AB_DEMO_ANSWERS == (int)AB_SLOT_EXPORT_REQUEST,
                "a route's topic has the route's number");
 
 struct ab_demo_plan {
     ab_demo_record_t *records;
     size_t count;
+    ab_demo_state_t states[STATES_MAX];
+    size_t state_count;
     aw_arena_t *memory;
 };
 
@@ -53,7 +60,8 @@ int32_t ab_demo_topic_partitions(ab_demo_topic_t topic)
     return topics[topic].partitions;
 }
 
-size_t ab_demo_config_text(const char *bootstrap, char ret_text[AB_DEMO_CONFIG_MAX])
+size_t ab_demo_config_text(const char *bootstrap, const char *state_dir,
+                           char ret_text[AB_DEMO_CONFIG_MAX])
 {
     return (size_t)snprintf(ret_text, AB_DEMO_CONFIG_MAX,
                             "kafka:\n"
@@ -68,12 +76,17 @@ size_t ab_demo_config_text(const char *bootstrap, char ret_text[AB_DEMO_CONFIG_M
                             "      external_event: %s\n"
                             "      tool_result: %s\n"
                             "      approval: %s\n"
-                            "      export_request: %s\n"
-                            "    # what is refused: %s, and whole in %s\n",
+                            "      export_request: answer\n"
+                            "    # what is refused: %s, and whole in %s\n"
+                            "state:\n"
+                            "  dir: %s\n"
+                            "  snapshots_from: [%s]\n"
+                            "snapshots:\n"
+                            "  topic: %s\n",
                             bootstrap, topics[AB_DEMO_SOURCE].name, topics[AB_DEMO_EVENTS].name,
                             topics[AB_DEMO_RESULTS].name, topics[AB_DEMO_APPROVALS].name,
-                            topics[AB_DEMO_EXPORTS].name, topics[AB_DEMO_ERRORS].name,
-                            topics[AB_DEMO_QUARANTINE].name);
+                            topics[AB_DEMO_ERRORS].name, topics[AB_DEMO_QUARANTINE].name, state_dir,
+                            topics[AB_DEMO_STATES].name, topics[AB_DEMO_ANSWERS].name);
 }
 
 /* What is needed while a plan is made. */
@@ -85,9 +98,8 @@ typedef struct planner {
 
 /* ---- keys and headers ---- */
 
-static aw_span_t some_key(ab_demo_maker_t *maker)
+static aw_span_t key_of(ab_demo_maker_t *maker, unsigned number)
 {
-    const unsigned number = ab_demo_pick(maker, 14);
     switch (number) {
     case 0:
         return AB_DEMO_RAW("\x00\xff\xfe binary"); /* a key is bytes */
@@ -96,6 +108,11 @@ static aw_span_t some_key(ab_demo_maker_t *maker)
     default:
         return ab_demo_print(maker, "acct-%02u", number);
     }
+}
+
+static aw_span_t some_key(ab_demo_maker_t *maker)
+{
+    return key_of(maker, ab_demo_pick(maker, KEYS));
 }
 
 #define HEADER(name, literal)                                                                      \
@@ -180,6 +197,40 @@ static ab_demo_record_t *append(planner_t *planner, const ab_demo_draft_t *draft
     return record;
 }
 
+/* ---- published state ---- */
+
+static void add_state(planner_t *planner, unsigned number, int64_t next_offset[SOURCE_PARTITIONS])
+{
+    ab_demo_plan_t *plan = planner->plan;
+    ab_demo_state_t *state = &plan->states[plan->state_count++];
+    ab_record_t *record = &state->message.record;
+    state->seq = 100 + (int64_t)number;
+    state->at_ms = BASE_MS - STEP_MS * (int64_t)number;
+    record->topic = topics[AB_DEMO_STATES].name;
+    record->key = key_of(&planner->maker, number);
+    record->value = ab_demo_state_value(&planner->maker, record->key, state->seq, state->at_ms);
+    record->partition = ab_client_partition_of_key(record->key, SOURCE_PARTITIONS);
+    record->offset = next_offset[record->partition]++;
+    record->timestamp_ms = state->at_ms;
+    record->timestamp_type = AB_TIMESTAMP_CREATE;
+}
+
+/* The state that a request is answered from: that of its key in the partition of its own number. A
+ * request without a record key may lie in another one, where nothing is known of its entity. */
+static const ab_demo_state_t *state_for(const ab_demo_plan_t *plan, const ab_demo_record_t *request)
+{
+    for (size_t i = 0; i < plan->state_count; i++) {
+        const ab_record_t *state = &plan->states[i].message.record;
+        if (state->partition == request->message.record.partition &&
+            aw_span_equal(state->key, request->entity_key)) {
+            return &plan->states[i];
+        }
+    }
+    return NULL;
+}
+
+/* ---- the records ---- */
+
 static void add_good(planner_t *planner)
 {
     ab_demo_draft_t draft = begin_draft(planner, some_slot(&planner->maker));
@@ -187,7 +238,14 @@ static void add_good(planner_t *planner)
     if (draft.number % 25 == 0) {
         draft.record_key = AW_SPAN_NULL; /* accepted, and counted as keyless */
     }
-    append(planner, &draft)->outcome = AB_OUTCOME_ROUTED;
+    ab_demo_record_t *record = append(planner, &draft);
+    record->outcome = AB_OUTCOME_ROUTED;
+    if (draft.slot == AB_SLOT_EXPORT_REQUEST) {
+        record->outcome = AB_OUTCOME_ANSWERED;
+        record->state = state_for(planner->plan, record);
+        record->answer = ab_demo_answer_value(&planner->maker, &draft, record->state != NULL,
+                                              record->state != NULL ? record->state->seq : 0);
+    }
 }
 
 static void add_broken(planner_t *planner, const ab_demo_defect_t *defect)
@@ -213,6 +271,10 @@ ab_demo_plan_t *ab_demo_plan_new(void)
     plan->memory = aw_arena_new(0);
     planner_t planner = {.maker = {.memory = plan->memory, .random = SEED}, .plan = plan};
     planner.maker.failed = plan->records == NULL || plan->memory == NULL;
+    int64_t next_offset[SOURCE_PARTITIONS] = {0};
+    for (unsigned number = 0; number < STATES_MAX && !planner.maker.failed; number++) {
+        add_state(&planner, number, next_offset);
+    }
     for (size_t i = 0; i < GOOD_COUNT && !planner.maker.failed; i++) {
         add_good(&planner);
         if (i % GOOD_RUN == GOOD_RUN - 1 && i / GOOD_RUN < AB_DEMO_DEFECT_COUNT) {
@@ -230,6 +292,12 @@ const ab_demo_record_t *ab_demo_plan_view(const ab_demo_plan_t *plan, size_t *re
 {
     *ret_count = plan->count;
     return plan->records;
+}
+
+const ab_demo_state_t *ab_demo_plan_states_view(const ab_demo_plan_t *plan, size_t *ret_count)
+{
+    *ret_count = plan->state_count;
+    return plan->states;
 }
 
 void ab_demo_plan_free(ab_demo_plan_t *plan)

@@ -147,6 +147,41 @@ aw_span_t ab_demo_approval_value(ab_demo_maker_t *maker, const ab_demo_draft_t *
     return ab_demo_encode(maker, &envelope);
 }
 
+static aw_span_t request_id(ab_demo_maker_t *maker, const ab_demo_draft_t *draft)
+{
+    return ab_demo_print(maker, "export-%zu", draft->number);
+}
+
+static aw_span_t snapshot(ab_demo_maker_t *maker, aw_span_t entity_key, int64_t seq, int64_t at_ms,
+                          aw_span_t request)
+{
+    aw_builder_t builder;
+    aw_builder_init(&builder, AW_MESSAGE_STATE_SNAPSHOT, maker->memory);
+    aw_builder_set_uint32(&builder, AW_FIELD_STATE_SNAPSHOT_STATE_SCHEMA_VERSION, 1);
+    aw_builder_set_bytes(&builder, AW_FIELD_STATE_SNAPSHOT_ENTITY_KEY, entity_key);
+    aw_builder_set_int64(&builder, AW_FIELD_STATE_SNAPSHOT_SEQ, seq);
+    aw_builder_set_int64(&builder, AW_FIELD_STATE_SNAPSHOT_SNAPSHOT_AT_MS, at_ms);
+    aw_builder_set_bytes(&builder, AW_FIELD_STATE_SNAPSHOT_REQUEST_ID, request);
+    return ab_demo_encode(maker, &builder);
+}
+
+/* An unknown field, number 99, which an answer keeps. */
+#define STATE_END AB_DEMO_RAW("\x98\x06\x2a")
+
+aw_span_t ab_demo_state_value(ab_demo_maker_t *maker, aw_span_t entity_key, int64_t seq,
+                              int64_t at_ms)
+{
+    return ab_demo_join(maker, snapshot(maker, entity_key, seq, at_ms, AW_SPAN_NULL), STATE_END);
+}
+
+aw_span_t ab_demo_answer_value(ab_demo_maker_t *maker, const ab_demo_draft_t *draft, bool published,
+                               int64_t seq)
+{
+    const aw_span_t known = snapshot(maker, draft->entity_key, published ? seq : 0,
+                                     draft->event_time_ms, request_id(maker, draft));
+    return published ? ab_demo_join(maker, known, STATE_END) : known;
+}
+
 static aw_span_t export_value(ab_demo_maker_t *maker, const ab_demo_draft_t *draft)
 {
     aw_builder_t envelope;
@@ -154,7 +189,7 @@ static aw_span_t export_value(ab_demo_maker_t *maker, const ab_demo_draft_t *dra
     ab_demo_envelope_begin(maker, draft, &envelope);
     aw_builder_init(&request, AW_MESSAGE_STATE_EXPORT_REQUEST, maker->memory);
     aw_builder_set_bytes(&request, AW_FIELD_STATE_EXPORT_REQUEST_REQUEST_ID,
-                         ab_demo_print(maker, "export-%zu", draft->number));
+                         request_id(maker, draft));
     set_message(maker, &envelope, AW_FIELD_AGENT_ENVELOPE_EXPORT_REQUEST, &request);
     return ab_demo_encode(maker, &envelope);
 }

@@ -73,6 +73,14 @@ aw_span_t ab_demo_approval_value(ab_demo_maker_t *maker, const ab_demo_draft_t *
 aw_span_t ab_demo_intent(ab_demo_maker_t *maker, const ab_demo_draft_t *draft);
 aw_span_t ab_demo_value(ab_demo_maker_t *maker, const ab_demo_draft_t *draft);
 
+/** A StateSnapshot of the entity with this seq: as it is published, or the answer to the draft's
+ *  request, which differs in time and request_id. published is false for the answer about an entity
+ *  of which nothing was. */
+aw_span_t ab_demo_state_value(ab_demo_maker_t *maker, aw_span_t entity_key, int64_t seq,
+                              int64_t at_ms);
+aw_span_t ab_demo_answer_value(ab_demo_maker_t *maker, const ab_demo_draft_t *draft, bool published,
+                               int64_t seq);
+
 /** The same envelope as bytes that no encoder writes: whoever re-encodes on the way gives itself
  *  away. Some drafts stay as they are. */
 aw_span_t ab_demo_uncanonical(ab_demo_maker_t *maker, const ab_demo_draft_t *draft);

@@ -28,6 +28,7 @@ static const property_row_t topic_properties[] = {
     {"cleanup.policy", AB_FACT_DELETES, KIND_WORD, "delete"},
     {"message.timestamp.type", AB_FACT_APPEND_TIME, KIND_WORD, "LogAppendTime"},
     {"unclean.leader.election.enable", AB_FACT_UNCLEAN, KIND_WORD, "true"},
+    {"delete.retention.ms", AB_FACT_TOMBSTONES_MS, KIND_NUMBER, NULL},
 };
 
 static const property_row_t broker_properties[] = {

@@ -17,6 +17,7 @@ typedef enum ab_topic_fact {
     AB_FACT_DELETES,
     AB_FACT_APPEND_TIME,
     AB_FACT_UNCLEAN,
+    AB_FACT_TOMBSTONES_MS, /* delete.retention.ms */
     AB_TOPIC_FACT_COUNT
 } ab_topic_fact_t;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bridge/kafka/errors.h"
+#include "bridge/state/stores.h"
 
 /* What a topic is to one source. */
 enum { ROLE_ROUTE = 1, ROLE_ERRORS = 2, ROLE_QUARANTINE = 4 };
@@ -232,9 +233,34 @@ static void judge_copies(const judge_t *judge, const ab_topic_facts_t *topic)
     }
 }
 
+/* What a state topic keeps is all that a store can be made from. */
+static void judge_state_kept(const judge_t *judge, const ab_topic_facts_t *topic)
+{
+    const char *name = topic->topic.name;
+    char kept[AB_CHECK_TIME_MAX];
+    if (is(topic, AB_FACT_DELETES) && fact(topic, AB_FACT_RETENTION_MS) >= 0) {
+        ab_check_add(judge->report, AB_CHECK_ERROR, "cleanup", name,
+                     "its records are deleted after %s: the state of a key that is quiet for so "
+                     "long is lost; set cleanup.policy=compact",
+                     ab_check_time_text(fact(topic, AB_FACT_RETENTION_MS), kept));
+    }
+    if (is(topic, AB_FACT_COMPACTS) && known(topic, AB_FACT_TOMBSTONES_MS) &&
+        fact(topic, AB_FACT_TOMBSTONES_MS) < AB_STORE_BEHIND_MAX_MS) {
+        ab_check_add(judge->report, AB_CHECK_WARNING, "cleanup", name,
+                     "delete.retention.ms is %s: a store that was behind for longer may miss that "
+                     "a key was removed, and answers with its old state; set at least %lld",
+                     ab_check_time_text(fact(topic, AB_FACT_TOMBSTONES_MS), kept),
+                     (long long)AB_STORE_BEHIND_MAX_MS);
+    }
+}
+
 static void judge_cleanup(const judge_t *judge, const ab_topic_facts_t *topic)
 {
     const unsigned roles = roles_in_all(judge->config, topic->topic.name);
+    if (topic->topic.state) {
+        judge_state_kept(judge, topic);
+        return;
+    }
     if (!is(topic, AB_FACT_COMPACTS)) {
         return;
     }
@@ -415,12 +441,33 @@ static void judge_partitions(const judge_t *judge, const pair_t *pair)
     }
 }
 
+/* A key's state lies in the partition of the same number as its requests. */
+static void judge_state_partitions(const judge_t *judge, const ab_policy_t *policy,
+                                   const ab_topic_facts_t *source)
+{
+    if (policy->routes[AB_SLOT_EXPORT_REQUEST].kind != AB_ROUTE_ANSWER) {
+        return;
+    }
+    for (size_t i = 0; i < judge->facts->topic_count; i++) {
+        const ab_topic_facts_t *state = &judge->facts->topics[i];
+        if (state->topic.state && state->problem == AB_TOPIC_OK &&
+            state->topic.partitions != source->topic.partitions) {
+            ab_check_add(judge->report, AB_CHECK_ERROR, "partitions", state->topic.name,
+                         "has %d, %s has %d: a key's state is looked for in the partition of its "
+                         "requests, and run refuses to start; make them the same",
+                         (int)state->topic.partitions, source->topic.name,
+                         (int)source->topic.partitions);
+        }
+    }
+}
+
 static void judge_source(const judge_t *judge, const ab_policy_t *policy)
 {
     const ab_topic_facts_t *source = find(judge, policy->topic);
     if (source == NULL || source->problem != AB_TOPIC_OK) {
         return;
     }
+    judge_state_partitions(judge, policy, source);
     judge_pointers(judge, policy);
     for (size_t i = 0; i < judge->facts->topic_count; i++) {
         const ab_topic_facts_t *output = &judge->facts->topics[i];

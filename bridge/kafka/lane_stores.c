@@ -9,9 +9,6 @@
 #define SOON_MS   AB_STATE_SOON_MS
 #define LATER_MS  5000
 #define LOOKUP_MS 2000
-/* Kafka's own delete.retention.ms: a store that was not at the end of its topic for so long may
- * have missed a tombstone that is gone by now. */
-#define TOMBSTONES_MS ((int64_t)24 * 60 * 60 * 1000)
 
 static unsigned owner_of(const ab_lane_t *lane)
 {
@@ -188,7 +185,7 @@ static const char *unfit(const ab_store_t *store, int64_t low, int64_t high)
     if (next > high) {
         return "the topic ends before what the store has read: it was made anew";
     }
-    if (next < high && wall_ms() - ab_store_current_ms(store) > TOMBSTONES_MS) {
+    if (next < high && wall_ms() - ab_store_current_ms(store) > AB_STORE_BEHIND_MAX_MS) {
         return "it was behind its topic for over 24 hours and may have missed tombstones";
     }
     return NULL;

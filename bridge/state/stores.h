@@ -3,6 +3,11 @@
 
 #include "bridge/state/store.h"
 
+/** A store that was not at the end of its topic for so long may have missed a tombstone that is
+ * gone by now, and is made anew. Kafka's own delete.retention.ms; a state topic needs at least
+ * that. */
+#define AB_STORE_BEHIND_MAX_MS ((int64_t)24 * 60 * 60 * 1000)
+
 /** The stores of a process: a folder with one store for each partition of each state topic,
  *  DIR/TOPIC/PARTITION. The folder belongs to one process at a time, and a store to one owner, a
  *  lane, which borrows it. Any thread. */

@@ -1,16 +1,19 @@
-"""Whether each record of the source came out once, unaltered and in order.
+"""Whether each record of the source came out once, unaltered and in order, and each export request has its answer.
 
 Reads what kcat prints: a client that shares no code with agent-bridge. What must become of a record is
-in deploy/samples/records.tsv, where the reference runtime put it.
+in deploy/samples/records.tsv, where the reference runtime put it; what an export request is answered with too,
+provided that deploy/samples/states.tsv was published before.
 """
 
 from collections import Counter
 from typing import NamedTuple
 
 SOURCE = "agents.in"
-ROUTED = ("agents.events", "agents.results", "agents.approvals", "agents.exports")
+ROUTED = ("agents.events", "agents.results", "agents.approvals")
+STATES, ANSWERS = "agents.snapshots", "agents.snapshots.answers"
 ERRORS, QUARANTINE = SOURCE + ".errors", SOURCE + ".quarantine"
-TOPICS = (SOURCE, *ROUTED, ERRORS, QUARANTINE)
+OUTPUTS = (*ROUTED, ANSWERS, ERRORS, QUARANTINE)
+TOPICS = (SOURCE, *OUTPUTS, STATES)
 # Sizes first, so that any bytes may follow; -1 is the size of NULL.
 KCAT_FORMAT = r"%p %o %T %K %S\n%k%s\n%h\n"
 PROBLEMS_SHOWN = 10
@@ -25,13 +28,21 @@ class Record(NamedTuple):
     headers: dict  # of the bridge's own, none of whose values holds a comma before an underscore
 
 
+class Wanted(NamedTuple):
+    """What must become of a record: the topic or the reason that it comes to, and an export request's answer."""
+
+    outcome: str
+    answer: bytes | None
+
+
 def read_samples(path):
-    """(key, value) -> the topic or the reason that the record must come to."""
+    """(key, value) -> Wanted."""
     wanted = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
-            _, key, value, outcome = line.split("\t")
-            wanted[bytes.fromhex(key), None if value == "-" else bytes.fromhex(value)] = outcome
+            _, key, value, outcome, *answer = line.split("\t")
+            wanted[bytes.fromhex(key), None if value == "-" else bytes.fromhex(value)] = Wanted(
+                outcome, bytes.fromhex(answer[0]) if answer else None)
     return wanted
 
 
@@ -78,18 +89,21 @@ class Audit:
 
     def run(self):
         """A line that says what is wrong, or nothing."""
-        outcomes = {topic: self._seen(topic) for topic in (*ROUTED, ERRORS, QUARANTINE)}
+        outcomes = {topic: self._seen(topic) for topic in OUTPUTS}
         for source, record in self.inputs.items():
-            wanted = self._samples.get((record.key, record.value))
-            if wanted is None:
+            sample = self._samples.get((record.key, record.value))
+            if sample is None:
                 self._report("unknown", f"{source} is none of the samples")
                 continue
-            homes = {wanted} if wanted in ROUTED else {ERRORS, QUARANTINE}
+            wanted = sample.outcome
+            homes = {wanted} if wanted in OUTPUTS else {ERRORS, QUARANTINE}
             for topic, seen in outcomes.items():
                 if (source in seen) != (topic in homes):
                     kind = "missing" if topic in homes else "astray"
                     self._report(kind, f"{source} ({wanted}) in {topic}")
-            if wanted not in ROUTED and source in outcomes[ERRORS]:
+            if source in outcomes[ANSWERS]:
+                self._judge_answer(source, sample, record, outcomes[ANSWERS][source])
+            if wanted not in OUTPUTS and source in outcomes[ERRORS]:
                 reason = outcomes[ERRORS][source].headers.get("agent_bridge.reason")
                 if reason != wanted:
                     self._report("altered", f"{source}: reason {reason}, not {wanted}")
@@ -98,6 +112,16 @@ class Audit:
         if self.kinds:
             return ", ".join(f"{n} {kind}" for kind, n in self.kinds.items()) + "; " + "; ".join(self.problems)
         return ""
+
+    def _judge_answer(self, source, sample, request, answer):
+        """The bytes that the reference runtime expects, made from a state of that key, or from none."""
+        if answer.value != sample.answer:
+            self._report("altered", f"{source}: the answer is {(answer.value or b'').hex()}")
+        place = answer.headers.get("agent_bridge.state_offset")
+        published = {f"{STATES}:{state.partition}:{state.offset}" for state in self._records[STATES]
+                     if state.key == request.key}
+        if place not in (published or {None}):
+            self._report("altered", f"{source}: answered from {place}, the key was published at {sorted(published)}")
 
     def _seen(self, topic):
         """source -> record, with what is doubled, altered or out of order reported."""
@@ -112,7 +136,9 @@ class Audit:
             if source in seen:
                 self._report("doubled", f"{source} is in {topic} twice")
             seen[source] = record
-            if topic != ERRORS and (record.key, record.value) != (origin.key, origin.value):
+            if topic == ANSWERS and record.key != origin.key:
+                self._report("altered", f"{place} is not under the key of {source}")
+            if topic not in (ANSWERS, ERRORS) and (record.key, record.value) != (origin.key, origin.value):
                 self._report("altered", f"{place} is not as {source}")
             if topic in ROUTED and record.timestamp_ms != origin.timestamp_ms:
                 self._report("altered", f"{place} has another timestamp than {source}")

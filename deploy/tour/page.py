@@ -14,6 +14,7 @@ CLOCK = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 CONTAINER = re.compile(r"\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{12}\b")
 PLACE = re.compile(r"^(agents\.(?!in:)[a-z.-]+:\d+):\d+$", re.M)
 COMMIT = re.compile(r"^(agent-bridge \d+\.\d+\.\d+) \(.*\)$", re.M)
+AGE = re.compile(r'("state_age_ms": )\d+')
 LONG_TEXT = re.compile(r'("externalEvent": "\w{16})[\w+/=]+"')
 
 
@@ -29,6 +30,7 @@ def steady(text):
     text = CONTAINER.sub("<id>", text)
     text = COMMIT.sub(r"\1 (<commit>)", text)
     text = PLACE.sub(r"\1:<offset>", text)
+    text = AGE.sub(r"\1<ms>", text)
     return LONG_TEXT.sub(r'\1<and so on>"', text)
 
 

@@ -13,6 +13,7 @@ Where docker or the image debian:trixie-slim is missing and cannot be pulled, $B
 """
 
 import argparse
+import json
 import re
 import shutil
 import signal
@@ -91,6 +92,7 @@ class Tour:
         self.down_s, self.stand_in = down_s, stand_in
         self.samples = audit.read_samples(SAMPLES)
         self.rounds = 0
+        self.requests = 0  # of `snapshot`, beside the rounds
         self.load = None
 
     # ---- words that several stations share -------------------------------------------------------------
@@ -130,7 +132,7 @@ class Tour:
         wrong = check.run()
         self.page.check(not wrong, f"each of the {len(check.inputs)} records came out once, where it belongs, "
                         "unaltered and in its key's order", wrong)
-        wanted = self.rounds * len(self.samples)
+        wanted = self.rounds * len(self.samples) + self.requests
         self.page.check(len(check.inputs) == wanted, f"all {wanted} records that were written came in",
                         f"{len(check.inputs)}")
 
@@ -185,12 +187,38 @@ class Tour:
         page.section("Sample traffic")
         page.say("`deploy/samples/records.tsv` holds 53 records: every variant for ten agents, and one record for "
                  "each way a record can be wrong by itself.")
+        page.say("Ten of them are export requests: each asks for one agent's state. What the agents' pipeline would "
+                 "publish lies in `deploy/samples/states.tsv`, for eight of the ten agents:")
+        self.play("run --rm tools states")
         self.play("run --rm tools traffic")
         self.rounds += 1
         page.say("Where did they go? `where` reads every topic as a `read_committed` consumer does:")
         self.account()
         page.say("A routed record is the very bytes that came in. One of them, decoded:")
         self.play("run --rm tools show agents.results")
+
+    def snapshot(self):
+        page = self.page
+        page.section("What an agent knew")
+        page.say("Export requests were answered by the bridge itself, each with the state that was published last. "
+                 "`snapshot` sends one more and waits for its answer. It is told the time and the id of a request "
+                 "among the samples, so that the answer has to be the same again:")
+        answer = self.ask(3)
+        page.check(answer["known"] and answer["snapshot"]["requestId"] == "export-03"
+                   and answer["snapshot"]["snapshotAtMs"] == "1767225780003", "it is the published state, with the "
+                   "request's own time and id", str(answer))
+        page.say("Nothing was ever published of agent-09, and the answer says so:")
+        answer = self.ask(9)
+        page.check(not answer["known"] and "state_from" not in answer, "it names no record that it was made from",
+                   str(answer))
+        self.account()
+
+    def ask(self, number):
+        """Sends the export request that the samples have of this agent, and returns what was printed."""
+        done = self.play(f"exec -T bridge agent-bridge snapshot agent-{number:02d} --request-id export-{number:02d} "
+                         f"--at 2026-01-01T00:{number:02d}:00.003Z")
+        self.requests += 1
+        return json.loads(done.stdout)
 
     def broken(self):
         page = self.page
@@ -379,6 +407,7 @@ class Tour:
         self.start()
         self.traffic()
         self.metrics()
+        self.snapshot()
         self.broken()
         shared = self.scale()
         running = self.kill(shared)

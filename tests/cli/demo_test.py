@@ -26,12 +26,13 @@ PROGRAM = bridge.program()
 PATIENCE_S = 60
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 PORT = re.compile(r"127\.0\.0\.1:\d+")
-ROW = re.compile(r"^  (routed|dead_lettered|dropped) +(.+?) +(\d+)(  |$)")
+FOLDER = re.compile(r"agent-bridge-demo-\w+")
+ROW = re.compile(r"^  (routed|answered|dead_lettered|dropped) +(.+?) +(\d+)(  |$)")
 
 REASONS = ("tombstone", "oversized", "decode_truncated", "decode_varint", "decode_bad_tag",
            "decode_wire_type", "decode_group", "invalid_utf8", "framed_payload", "unknown_variant",
            "payload_not_set", "missing_entity_key", "key_mismatch", "missing_intent_id", "hop_limit")
-VARIANTS = ("external_event", "tool_result", "approval", "export_request")
+VARIANTS = ("external_event", "tool_result", "approval")
 
 
 def environment(**more):
@@ -87,27 +88,36 @@ class Page(unittest.TestCase):
                 for match in map(ROW.match, self.out.splitlines()) if match}
         for variant in VARIANTS:
             self.assertGreater(rows.get(("routed", variant), 0), 10, variant)
+        self.assertGreater(rows.get(("answered", "export_request"), 0), 10)
         for reason in REASONS:
             self.assertGreater(rows.get(("dead_lettered", reason), 0), 0, reason)
-        self.assertEqual(len(rows), len(VARIANTS) + len(REASONS) + 1)
+        self.assertEqual(len(rows), len(VARIANTS) + len(REASONS) + 2)
 
     def test_ledger_balances_and_is_the_sum_of_the_rows(self):
-        ledger = re.search(r"(\d+) consumed = (\d+) routed \+ (\d+) dead_lettered \+ (\d+) dropped: "
+        ledger = re.search(r"(\d+) consumed = (\d+) routed \+ (\d+) answered \+ (\d+) dead_lettered "
+                           r"\+ (\d+) dropped:\s+"
                            r"it balances", self.out)
         self.assertIsNotNone(ledger, self.out)
-        consumed, routed, dead, dropped = map(int, ledger.groups())
-        self.assertEqual(consumed, routed + dead + dropped)
+        consumed, routed, answered, dead, dropped = map(int, ledger.groups())
+        self.assertEqual(consumed, routed + answered + dead + dropped)
         self.assertIn(f"{consumed} records are written", self.out)
-        counts = {"routed": 0, "dead_lettered": 0, "dropped": 0}
+        counts = {"routed": 0, "answered": 0, "dead_lettered": 0, "dropped": 0}
         for match in map(ROW.match, self.out.splitlines()):
             if match:
                 counts[match.group(1)] += int(match.group(3))
-        self.assertEqual(counts, {"routed": routed, "dead_lettered": dead, "dropped": dropped})
+        self.assertEqual(counts, {"routed": routed, "answered": answered, "dead_lettered": dead,
+                                  "dropped": dropped})
 
     def test_shows_examples_as_json_of_the_codec(self):
         self.assertRegex(self.out, r'"toolResult":\s*\{"completedAtMs":\s*"\d+"')
         self.assertIn('"field":"tool_result.error_message"', self.out)
+        self.assertRegex(self.out, r'"requestId":\s*"export-\d+"')
         self.assertRegex(self.out, r'"source": "agents\.in:\d+:\d+"')
+
+    def test_leaves_no_folder_behind(self):
+        folder = re.search(r"^    dir: (\S+)$", self.out, re.M).group(1)
+        self.assertIn("agent-bridge-demo-", folder)
+        self.assertFalse(os.path.exists(folder))
 
     def test_says_what_it_does_not_prove_and_what_comes_next(self):
         self.assertIn("Exactly-once: the embedded broker keeps no offsets", self.out)
@@ -128,7 +138,7 @@ class Page(unittest.TestCase):
     def test_a_second_run_prints_the_same_and_verbose_adds_the_log_on_stderr(self):
         code, out, err = demo("-v")
         self.assertEqual(code, 0, err)
-        self.assertEqual(PORT.sub("", out), PORT.sub("", self.out))
+        self.assertEqual(FOLDER.sub("", PORT.sub("", out)), FOLDER.sub("", PORT.sub("", self.out)))
         for event in ("lane_started", "partitions_assigned", "dead_letter", "reason=invalid_utf8"):
             self.assertIn(event, err)
 

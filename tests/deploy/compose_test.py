@@ -72,6 +72,13 @@ class ComposeFile(unittest.TestCase):
             for line in ("read_only: true", "cap_drop: [ALL]", 'security_opt: ["no-new-privileges:true"]'):
                 self.assertIn(line, service(name), name)
 
+    def test_each_bridge_has_a_store_of_its_own_that_it_may_write(self):
+        folder = re.search(r"^  dir: (\S+)$", EXAMPLE.read_text(), re.M).group(1)
+        # Without a name, or replicas would share the volume; its owner is that of the folder in the image.
+        self.assertIn(f"      - {folder}\n", service("bridge"))
+        user, group = re.findall(r"^USER (\d+):(\d+)$", DOCKERFILE, re.M)[-1]
+        self.assertRegex(DOCKERFILE, rf"install -d -o {user} -g {group} -m 0750 {folder}\n")
+
     def test_ports_published_to_this_machine_only(self):
         ports = re.findall(r'^\s+- "(\S+:\d+)"$', COMPOSE, re.M)
         self.assertEqual(len(ports), 2)
@@ -120,8 +127,10 @@ class Example(unittest.TestCase):
         config = EXAMPLE.read_text()
         source = re.search(r"topic: (\S+)", config).group(1)
         routes = set(re.findall(r"^      \w+: (agents\S+)$", config, re.M))
-        self.assertEqual(len(routes), 4)
-        self.assertEqual(made, routes | {source, source + ".errors", source + ".quarantine"})
+        self.assertEqual(len(routes), 3)
+        state = re.search(r"snapshots_from: \[(\S+)\]", config).group(1)
+        answers = re.search(r"^snapshots:\n  topic: (\S+)$", config, re.M).group(1)
+        self.assertEqual(made, routes | {source, state, answers, source + ".errors", source + ".quarantine"})
 
 
 class SetupTopics(unittest.TestCase):
@@ -148,8 +157,11 @@ class SetupTopics(unittest.TestCase):
     def test_empty_cluster_gets_all_topics(self):
         done = self.setup(PARTITIONS="5")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertEqual(len(self.calls("--create")), 7)
+        self.assertEqual(len(self.calls("--create")), 8)
         self.assertRegex(done.stdout, r"agents\.in\.quarantine +5  delete +14d +1114112\n")
+        self.assertRegex(done.stdout, r"agents\.snapshots +5  compact +1048588\n")
+        self.assertEqual((self.folder / "topics" / "agents.snapshots").read_text(),
+                         "5 cleanup.policy=compact,delete.retention.ms=86400000,max.message.bytes=1048588")
         self.assertEqual((self.folder / "topics" / "agents.in").read_text(),
                          "5 cleanup.policy=delete,retention.ms=604800000,max.message.bytes=1048588")
 

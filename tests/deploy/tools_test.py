@@ -12,7 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "deploy" / "tools"
 SAMPLES = ROOT / "deploy" / "samples" / "records.tsv"
-ROUTED = ("agents.events", "agents.results", "agents.approvals", "agents.exports")
+STATES = ROOT / "deploy" / "samples" / "states.tsv"
+ROUTED = ("agents.events", "agents.results", "agents.approvals", "agents.snapshots.answers")
 TOPICS = ("agents.in", *ROUTED, "agents.in.errors", "agents.in.quarantine")
 
 # Topics are files of "partition offset key headers value-in-hex" lines.
@@ -57,7 +58,7 @@ class Tools(unittest.TestCase):
     def run_tool(self, name, *words):
         return subprocess.run([TOOLS / name, *words], capture_output=True, text=True, timeout=60, check=False,
                               env=os.environ | {"STATE": str(self.folder), "SAMPLES": str(SAMPLES),
-                                                "PATH": f"{self.folder}:{os.environ['PATH']}"})
+                                                "STATES": str(STATES), "PATH": f"{self.folder}:{os.environ['PATH']}"})
 
 
 class Traffic(Tools):
@@ -69,10 +70,10 @@ class Traffic(Tools):
         self.assertEqual(records.pop(), b"")
         return [tuple(record.split(key_end)) for record in records]
 
-    def samples(self):
-        for line in SAMPLES.read_text().splitlines():
+    def samples(self, file=SAMPLES):
+        for line in file.read_text().splitlines():
             if not line.startswith("#"):
-                _, key, value, _ = line.split("\t")
+                _, key, value, *_ = line.split("\t")
                 yield bytes.fromhex(key), b"" if value == "-" else bytes.fromhex(value)
 
     def test_rounds_are_the_samples_byte_for_byte(self):
@@ -86,6 +87,14 @@ class Traffic(Tools):
         self.run_tool("traffic")
         self.assertIn("-Z", (self.folder / "words").read_text().split("\n"))
 
+    def test_states_go_to_the_state_topic_byte_for_byte(self):
+        done = self.run_tool("states")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(self.produced(), list(self.samples(STATES)))
+        words = (self.folder / "words").read_text().split("\n")
+        self.assertEqual(words[words.index("-t") + 1], "agents.snapshots")
+        self.assertEqual(done.stdout, "8 records written to agents.snapshots: 8 good, 0 broken\n")
+
     def test_words_that_are_no_numbers_refused(self):
         for words in (("x",), ("3", "-1")):
             self.assertEqual(self.run_tool("traffic", *words).returncode, 64, words)
@@ -98,7 +107,7 @@ class Where(Tools):
     def balanced(self):
         self.fill("agents.in", *self.some(5))
         self.fill("agents.events", *self.some(2))
-        self.fill("agents.exports", *self.some(1))
+        self.fill("agents.snapshots.answers", *self.some(1))
         self.fill("agents.in.errors", *self.some(2, "__dlq.errors.topic=a,__agent_bridge.reason=tombstone,__x=1"))
         self.fill("agents.in.quarantine", *self.some(2))
 
@@ -106,7 +115,7 @@ class Where(Tools):
         self.balanced()
         done = self.run_tool("where", "0")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertIn("5 in = 3 routed + 2 dead-lettered: every record is accounted for", done.stdout)
+        self.assertIn("5 in = 3 routed or answered + 2 dead-lettered: every record is accounted for", done.stdout)
         self.assertRegex(done.stdout, r"(?m)^  tombstone +2$")
 
     def test_missing_record_said_with_1(self):
@@ -139,6 +148,13 @@ class Show(Tools):
         self.assertEqual(done.stdout, "agents.results:1:7\nkey     b\n"
                          "header  __agent_bridge.source=agents.in:1:9:1\nheader  __second=with blank\nvalue\n"
                          '{\n  "entityKey": "Yg=="\n}\n')
+
+    def test_state_and_answer_read_as_snapshots(self):
+        for topic in ("agents.snapshots", "agents.snapshots.answers"):
+            self.fill(topic, "0 3 a __r=1 120161")
+            done = self.run_tool("show", topic)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), topic)
+            self.assertTrue(done.stdout.endswith('value\n{\n  "entityKey": "YQ=="\n}\n'), done.stdout)
 
     def test_bytes_shown_as_they_are(self):
         self.fill("agents.in.quarantine", "0 3 a __r=1 00ff0a")

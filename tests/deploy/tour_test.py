@@ -10,9 +10,11 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "deploy" / "tour"))
 
 import audit  # noqa: E402
-from audit import ERRORS, QUARANTINE, SOURCE, Record  # noqa: E402
+from audit import ANSWERS, ERRORS, OUTPUTS, QUARANTINE, SOURCE, STATES, Record  # noqa: E402
 from page import CheckFailed, Page, steady  # noqa: E402
 
+STATE_LINES = [line for line in (ROOT / "deploy" / "samples" / "states.tsv").read_text().splitlines()
+               if not line.startswith("#")]
 SAMPLES = audit.read_samples(ROOT / "deploy" / "samples" / "records.tsv")
 
 
@@ -28,12 +30,20 @@ class AuditTest(unittest.TestCase):
     def setUp(self):
         """All samples twice, and what has to come of them."""
         self.records = {topic: [] for topic in audit.TOPICS}
-        for offset, ((key, value), outcome) in enumerate([*SAMPLES.items()] * 2):
+        for offset, line in enumerate(STATE_LINES):
+            _, key, value, _ = line.split("\t")
+            self.records[STATES].append(Record(0, offset, 1, bytes.fromhex(key), bytes.fromhex(value), {}))
+        places = {state.key: f"{STATES}:0:{state.offset}" for state in self.records[STATES]}
+        for offset, ((key, value), (outcome, answer)) in enumerate([*SAMPLES.items()] * 2):
             origin = Record(0, offset, 1000 + offset, key, value, {})
             self.records[SOURCE].append(origin)
             headers = {"agent_bridge.source": f"{SOURCE}:0:{offset}:{1000 + offset}"}
             if outcome in audit.ROUTED:
                 self.records[outcome].append(origin._replace(headers=headers))
+            elif outcome == ANSWERS:
+                if key in places:
+                    headers["agent_bridge.state_offset"] = places[key]
+                self.records[ANSWERS].append(Record(1, offset, 9, key, answer, headers))
             else:
                 letter = Record(0, offset, 9, key, b"letter", {"agent_bridge.reason": outcome} | headers)
                 self.records[ERRORS].append(letter)
@@ -54,16 +64,31 @@ class AuditTest(unittest.TestCase):
         self.assertEqual(self.found(), {"void": 1})
 
     def test_audit_finds_what_is_missing(self):
-        for topic in audit.TOPICS[1:]:
+        for topic in OUTPUTS:
             self.setUp()
             self.records[topic].pop()
             self.assertEqual(self.found(), {"missing": 1}, topic)
 
     def test_audit_finds_what_is_doubled(self):
-        for topic in audit.TOPICS[1:]:
+        for topic in OUTPUTS:
             self.setUp()
             self.records[topic].append(self.records[topic][-1])
             self.assertEqual(self.found(), {"doubled": 1}, topic)
+
+    def test_audit_finds_a_wrong_answer(self):
+        known, unknown = 0, -1  # of agent-00, and of agent-09, of which nothing was published
+        for place, change in ((known, {"value": b"other"}), (unknown, {"value": b"other"}), (known, {"key": b"k"}),
+                              (known, {"headers": "agents.snapshots:0:1"}), (known, {"headers": None}),
+                              (unknown, {"headers": "agents.snapshots:0:1"})):
+            self.setUp()
+            answer = self.records[ANSWERS][place]
+            if "headers" in change:
+                headers = {"agent_bridge.source": answer.headers["agent_bridge.source"]}
+                if change["headers"]:
+                    headers["agent_bridge.state_offset"] = change["headers"]
+                change = {"headers": headers}
+            self.records[ANSWERS][place] = answer._replace(**change)
+            self.assertEqual(self.found(), {"altered": 1}, change)
 
     def test_audit_finds_what_is_astray(self):
         self.records["agents.events"].append(self.records["agents.results"][0])
@@ -113,6 +138,7 @@ class PageTest(unittest.TestCase):
         self.assertEqual(steady(f"agents.in:0:14:{now} 1767225720001"), "agents.in:0:14:<ms> 1767225720001")
         self.assertEqual(steady("2026-01-31T12:00:00.123Z on 0905425763a0"), "<time> on <id>")
         self.assertEqual(steady("agent-bridge 0.1.0 (972c013-dirty)"), "agent-bridge 0.1.0 (<commit>)")
+        self.assertEqual(steady('"state_age_ms": 29061512'), '"state_age_ms": <ms>')
         self.assertEqual(steady("agents.in.errors:1:77\nagents.in:1:77"), "agents.in.errors:1:<offset>\nagents.in:1:77")
 
     def test_page_keeps_hashes_and_bytes(self):

@@ -24,6 +24,8 @@ static const struct {
     {"ex", RIG_OUTPUT_PARTITIONS, RIG_OUTPUT_BROKER},
     {"in.errors", RIG_OUTPUT_PARTITIONS, RIG_OUTPUT_BROKER},
     {"in.quarantine", RIG_OUTPUT_PARTITIONS, RIG_OUTPUT_BROKER},
+    {"st", RIG_SOURCE_PARTITIONS, RIG_OUTPUT_BROKER},
+    {"sn", RIG_OUTPUT_PARTITIONS, RIG_OUTPUT_BROKER},
 };
 
 static int64_t now_ms(void)
@@ -137,7 +139,7 @@ void rig_await_assigned(rig_t *rig, int64_t lane)
 /* ---- opening and closing ---- */
 
 /* A short session: the mock lets a group that loses a member wait for nearly all of it. */
-static void make_config(rig_t *rig, const char *settings)
+static void make_config(rig_t *rig, const char *exports, const char *settings)
 {
     char text[CONFIG_MAX];
     const int size = snprintf(
@@ -148,9 +150,9 @@ static void make_config(rig_t *rig, const char *settings)
         "sources:\n"
         "  - topic: in\n"
         "    routes: {external_event: ev, tool_result: tr, approval: ap, "
-        "export_request: ex}\n"
+        "export_request: %s}\n"
         "%s",
-        ab_embedded_bootstrap_view(rig->embedded), settings);
+        ab_embedded_bootstrap_view(rig->embedded), exports, settings);
     rig->config = ab_config_parse("rig", text, (size_t)size, NULL, &rig->findings);
     if (rig->config == NULL) {
         ab_findings_print(&rig->findings, "rig", stderr);
@@ -187,7 +189,7 @@ static void set_coordinators(rig_t *rig)
     }
 }
 
-rig_t *rig_open(const char *settings)
+rig_t *rig_open_exports(const char *exports, const char *settings)
 {
     char text[AB_EMBEDDED_TEXT_MAX] = "";
     rig_t *rig = calloc(1, sizeof(*rig));
@@ -198,7 +200,7 @@ rig_t *rig_open(const char *settings)
     assert_string_equal(text, "");
     rig->mock = ab_embedded_mock_view(rig->embedded);
     make_topics(rig);
-    make_config(rig, settings);
+    make_config(rig, exports, settings);
     set_coordinators(rig);
     rig->client = ab_client_new(ab_embedded_bootstrap_view(rig->embedded), text);
     assert_non_null(rig->client);
@@ -206,6 +208,11 @@ rig_t *rig_open(const char *settings)
         fail_msg("%s", ab_client_error_view(rig->client));
     }
     return rig;
+}
+
+rig_t *rig_open(const char *settings)
+{
+    return rig_open_exports("ex", settings);
 }
 
 void rig_close(rig_t *rig)
@@ -271,10 +278,11 @@ void rig_await_consumed(rig_t *rig, uint64_t count)
 
 /* ---- records ---- */
 
-static void write_record(rig_t *rig, int32_t partition, aw_span_t key, aw_span_t value)
+static void write_record(rig_t *rig, const char *topic, int32_t partition, aw_span_t key,
+                         aw_span_t value)
 {
     const ab_full_record_t record = {
-        .record = {.topic = "in",
+        .record = {.topic = topic,
                    .partition = partition,
                    .timestamp_ms = 1767225600000 + (int64_t)rig->written,
                    .key = key,
@@ -301,8 +309,8 @@ void rig_write(rig_t *rig, size_t count)
     for (size_t i = 0; i < count; i++) {
         char value[VALUE_BYTES + 16];
         snprintf(value, sizeof(value), VALUE_FORMAT, rig->written);
-        write_record(rig, (int32_t)(rig->written % RIG_SOURCE_PARTITIONS), aw_span_text_view("k"),
-                     aw_span_view(value, VALUE_BYTES));
+        write_record(rig, "in", (int32_t)(rig->written % RIG_SOURCE_PARTITIONS),
+                     aw_span_text_view("k"), aw_span_view(value, VALUE_BYTES));
         rig->written++;
     }
     flush(rig);
@@ -310,7 +318,12 @@ void rig_write(rig_t *rig, size_t count)
 
 void rig_write_value(rig_t *rig, aw_span_t key, aw_span_t value)
 {
-    write_record(rig, 0, key, value);
+    rig_write_to(rig, "in", key, value);
+}
+
+void rig_write_to(rig_t *rig, const char *topic, aw_span_t key, aw_span_t value)
+{
+    write_record(rig, topic, 0, key, value);
     flush(rig);
 }
 

@@ -36,6 +36,8 @@
 
 /* Protocol requests by their numbers. */
 #define RIG_PRODUCE           0
+#define RIG_FETCH             1
+#define RIG_LIST_OFFSETS      2
 #define RIG_METADATA          3
 #define RIG_OFFSET_FETCH      9
 #define RIG_HEARTBEAT         12
@@ -70,9 +72,11 @@ typedef struct rig {
     size_t event_count;
 } rig_t;
 
-/* A cluster with the topics in, in.errors, in.quarantine, ev, tr, ap and ex, the group's offsets at
- * 0, and a configuration. settings are further lines of it, "" for none. */
+/* A cluster with the topics in, in.errors, in.quarantine, ev, tr, ap, ex, st and sn, the group's
+ * offsets at 0, and a configuration. settings are further lines of it, "" for none. */
 rig_t *rig_open(const char *settings);
+/* The same with another route for export requests than ex. */
+rig_t *rig_open_exports(const char *exports, const char *settings);
 
 /* A while, for what has no event to wait for. */
 void rig_sleep_ms(unsigned ms);
@@ -91,6 +95,8 @@ void rig_ends(rig_t *rig, int exit_code);
 void rig_write(rig_t *rig, size_t count);
 /* Writes one record to partition 0. */
 void rig_write_value(rig_t *rig, aw_span_t key, aw_span_t value);
+/* The same to another topic. */
+void rig_write_to(rig_t *rig, const char *topic, aw_span_t key, aw_span_t value);
 /* Waits until every envelope that was written is at least once in ev, and so many records are
  * committed. */
 void rig_await_all(rig_t *rig);

@@ -180,6 +180,68 @@ static void test_judge_compacted_topics_lose_records(void **state)
     }
 }
 
+/* One more topic, behind the others: the state of the source's keys. */
+static bench_t *answering_bench_new(ab_topic_facts_t **ret_state)
+{
+    static const char *names[] = {"state"};
+    bench_t *bench = bench_new();
+    ab_check_facts_clear(&bench->facts);
+    bench->source.policy.routes[AB_SLOT_EXPORT_REQUEST] = (ab_route_t){AB_ROUTE_ANSWER, NULL};
+    bench->config.answers = true;
+    bench->config.state_topics.items = names;
+    bench->config.state_topics.count = 1;
+    bench->config.snapshots_topic = "out";
+    assert_int_equal(ab_check_facts_init(&bench->facts, &bench->config), 0);
+    assert_int_equal(bench->facts.topic_count, TOPIC_COUNT + 1);
+    for (size_t i = 0; i < bench->facts.topic_count; i++) {
+        set_topic(&bench->facts.topics[i]);
+        if (bench->facts.topics[i].topic.state) {
+            *ret_state = &bench->facts.topics[i];
+        }
+    }
+    bench->facts.broker_count = 0;
+    (*ret_state)->values[AB_FACT_COMPACTS] = 1;
+    (*ret_state)->values[AB_FACT_DELETES] = 0;
+    (*ret_state)->values[AB_FACT_TOMBSTONES_MS] = DAY_MS;
+    return bench;
+}
+
+static void test_judge_state_topic_must_keep_what_stores_are_made_from(void **state)
+{
+    (void)state;
+    ab_topic_facts_t *topic = NULL;
+    bench_t *bench = answering_bench_new(&topic);
+    expect(bench, NULL, 0);
+    bench = answering_bench_new(&topic);
+    topic->values[AB_FACT_TOMBSTONES_MS] = DAY_MS - 1;
+    EXPECT(bench, "warning cleanup state: delete.retention.ms is 86399999ms");
+    bench = answering_bench_new(&topic);
+    topic->values[AB_FACT_TOMBSTONES_MS] = AB_FACT_UNKNOWN;
+    expect(bench, NULL, 0);
+    bench = answering_bench_new(&topic);
+    topic->values[AB_FACT_DELETES] = 1;
+    EXPECT(bench, "error cleanup state: deleted after 7d");
+    bench = answering_bench_new(&topic);
+    topic->values[AB_FACT_COMPACTS] = 0;
+    topic->values[AB_FACT_DELETES] = 1;
+    topic->values[AB_FACT_TOMBSTONES_MS] = 1; /* of no matter there */
+    EXPECT(bench, "error cleanup state: set cleanup.policy=compact");
+    bench = answering_bench_new(&topic);
+    topic->values[AB_FACT_COMPACTS] = 0;
+    topic->values[AB_FACT_DELETES] = 1;
+    topic->values[AB_FACT_RETENTION_MS] = -1;
+    expect(bench, NULL, 0);
+}
+
+static void test_judge_state_topic_with_another_partition_count_is_an_error(void **state)
+{
+    (void)state;
+    ab_topic_facts_t *topic = NULL;
+    bench_t *bench = answering_bench_new(&topic);
+    topic->topic.partitions = PARTITIONS + 1;
+    EXPECT(bench, "error partitions state: has 5, in has 4");
+}
+
 static void test_judge_bytes_at_every_limit(void **state)
 {
     (void)state;
@@ -366,7 +428,9 @@ static void test_learn_properties_of_topics_and_brokers(void **state)
     ab_check_learn_topic(topic, "cleanup.policy", "compact,delete");
     ab_check_learn_topic(topic, "message.timestamp.type", "LogAppendTime");
     ab_check_learn_topic(topic, "message.timestamp.difference.max.ms", "77");
+    ab_check_learn_topic(topic, "delete.retention.ms", "86400000");
     ab_check_learn_topic(topic, "segment.ms", "5");
+    assert_int_equal(topic->values[AB_FACT_TOMBSTONES_MS], 86400000);
     assert_int_equal(topic->values[AB_FACT_MAX_MESSAGE_BYTES], 123);
     assert_int_equal(topic->values[AB_FACT_COMPACTS], 1);
     assert_int_equal(topic->values[AB_FACT_DELETES], 1);
@@ -414,6 +478,8 @@ int main(void)
         cmocka_unit_test(test_judge_topics_that_lack_are_named_with_what_to_do),
         cmocka_unit_test(test_judge_hidden_properties_are_said_and_judged_by_nothing),
         cmocka_unit_test(test_judge_compacted_topics_lose_records),
+        cmocka_unit_test(test_judge_state_topic_must_keep_what_stores_are_made_from),
+        cmocka_unit_test(test_judge_state_topic_with_another_partition_count_is_an_error),
         cmocka_unit_test(test_judge_bytes_at_every_limit),
         cmocka_unit_test(test_judge_bytes_of_dead_letters),
         cmocka_unit_test(test_judge_timestamps_that_an_output_would_refuse),

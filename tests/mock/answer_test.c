@@ -1,0 +1,169 @@
+#include "tests/mock/rig.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/unit/state/support.h"
+
+/* The barrier on librdkafka's mock: it has watermarks, ListOffsets and ends of partitions, but no
+ * transactions of a writer and no compaction. Those are tests/broker/state_test.py's. */
+
+#define ROUNDS       30
+#define SETTINGS_MAX 1024u
+#define AT_LEAST     "delivery: {guarantee: at_least_once}\n"
+
+static rig_t *open_rig(void **state, const char *settings)
+{
+    const ab_test_folder_t *folder = *state;
+    char text[SETTINGS_MAX];
+    (void)snprintf(text, sizeof(text),
+                   "state: {dir: \"%s\", snapshots_from: [st]}\n"
+                   "%s",
+                   folder->path, settings);
+    return rig_open_exports("answer", text);
+}
+
+/* A state of the key k whose seq is the number, below 128. */
+static void publish(rig_t *rig, unsigned number)
+{
+    const uint8_t value[] = {0x12, 1, 'k', 0x18, (uint8_t)number};
+    rig_write_to(rig, "st", aw_span_text_view("k"), aw_span_view(value, sizeof(value)));
+}
+
+/* An export request for the key k, whose request_id is the number in three digits. */
+static void ask(rig_t *rig, unsigned number)
+{
+    char value[16];
+    (void)snprintf(value, sizeof(value), "\x0a\x01k\x32\x05\x0a\x03%03u", number);
+    rig_write_to(rig, "in", aw_span_text_view("k"), aw_span_view(value, 10));
+}
+
+/* That the answer at this index is that of the state seq to the request number. */
+static void expect_answer(const ab_full_record_t *answer, unsigned seq, unsigned number)
+{
+    char wanted[16];
+    (void)snprintf(wanted, sizeof(wanted), "\x12\x01k\x18%c\x4a\x03%03u", (char)seq, number);
+    assert_int_equal(answer->record.value.size, 10);
+    assert_memory_equal(answer->record.value.data, wanted, 10);
+}
+
+static void check_each_sees_what_was_written_before(void **state, const char *settings)
+{
+    rig_t *rig = open_rig(state, settings);
+    ab_records_t *records;
+    size_t count;
+    rig_start(rig);
+    for (unsigned i = 1; i <= ROUNDS; i++) {
+        publish(rig, i);
+        ask(rig, i);
+    }
+    rig_await_consumed(rig, ROUNDS);
+    rig_stop(rig, AB_EXIT_OK);
+    records = rig_read(rig, "sn");
+    const ab_full_record_t *answers = ab_records_view(records, &count);
+    assert_int_equal(count, ROUNDS);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        /* At least the state written before it: a later one may have come in time as well. */
+        const unsigned seq = answers[i].record.value.data[4];
+        assert_in_range(seq, i + 1, ROUNDS);
+        expect_answer(&answers[i], seq, i + 1);
+    }
+    ab_records_free(records);
+    assert_int_equal(rig_size(rig, "in.errors"), 0);
+    rig_close(rig);
+}
+
+static void test_answer_sees_every_state_written_before_its_request(void **state)
+{
+    check_each_sees_what_was_written_before(state, "snapshots: {topic: sn}\n");
+}
+
+static void test_answer_at_least_once_sees_every_state_written_before_its_request(void **state)
+{
+    check_each_sees_what_was_written_before(state, "snapshots: {topic: sn}\n" AT_LEAST);
+}
+
+/* A restore and a request at once: the request was written before the relay ran. */
+static void test_answer_never_comes_from_a_store_that_catches_up(void **state)
+{
+    rig_t *rig = open_rig(state, "snapshots: {topic: sn}\n");
+    ab_records_t *records;
+    for (unsigned i = 1; i <= 100; i++) {
+        publish(rig, i);
+    }
+    ask(rig, 1);
+    rig_start(rig);
+    rig_await_consumed(rig, 1);
+    expect_answer(rig_only(rig, "sn", &records), 100, 1);
+    ab_records_free(records);
+    rig_stop(rig, AB_EXIT_OK);
+    rig_close(rig);
+}
+
+static void test_answer_waits_while_the_ends_cannot_be_asked_for(void **state)
+{
+    rig_t *rig = open_rig(state, "snapshots: {topic: sn, max_wait: 50s}\n");
+    size_t count;
+    rig_start(rig);
+    publish(rig, 1);
+    ask(rig, 1);
+    rig_await_consumed(rig, 1);
+    rig_fail_at(rig, RIG_OUTPUT_BROKER, RIG_LIST_OFFSETS, RD_KAFKA_RESP_ERR_UNKNOWN, 5);
+    publish(rig, 2);
+    ask(rig, 2);
+    rig_await_consumed(rig, 2);
+    assert_int_equal(rig_left_at(rig, RIG_OUTPUT_BROKER, RIG_LIST_OFFSETS), 0);
+    ab_records_t *records = rig_read(rig, "sn");
+    const ab_full_record_t *answers = ab_records_view(records, &count);
+    assert_int_equal(count, 2);
+    expect_answer(&answers[1], 2, 2);
+    ab_records_free(records);
+    rig_stop(rig, AB_EXIT_OK);
+    rig_close(rig);
+}
+
+/* The state topic cannot be fetched: the request becomes a dead letter when max_wait is over, and
+ * what lies behind it in its partition goes on. */
+static void check_not_ready(void **state, const char *settings)
+{
+    rig_t *rig = open_rig(state, settings);
+    rig_start(rig);
+    publish(rig, 1);
+    ask(rig, 1);
+    rig_await_consumed(rig, 1);
+    rig_fail_at(rig, RIG_OUTPUT_BROKER, RIG_FETCH, RD_KAFKA_RESP_ERR_UNKNOWN, 100000);
+    publish(rig, 2);
+    ask(rig, 2);
+    rig_write(rig, 4);
+    rig_await_consumed(rig, 6);
+    const ab_ledger_t ledger = rig_ledger(rig);
+    assert_int_equal(ledger.dead_lettered[AB_REASON_STATE_NOT_READY], 1);
+    assert_int_equal(ledger.answered, 1);
+    rig_stop(rig, AB_EXIT_OK);
+    rig_close(rig);
+}
+
+static void test_answer_past_max_wait_is_a_dead_letter_and_the_partition_goes_on(void **state)
+{
+    check_not_ready(state, "snapshots: {topic: sn, max_wait: 1s}\n");
+}
+
+static void test_answer_at_least_once_past_max_wait_is_a_dead_letter(void **state)
+{
+    check_not_ready(state, "snapshots: {topic: sn, max_wait: 1s}\n" AT_LEAST);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, ab_test_folder_make, ab_test_folder_drop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_answer_sees_every_state_written_before_its_request),
+        TEST(test_answer_at_least_once_sees_every_state_written_before_its_request),
+        TEST(test_answer_never_comes_from_a_store_that_catches_up),
+        TEST(test_answer_waits_while_the_ends_cannot_be_asked_for),
+        TEST(test_answer_past_max_wait_is_a_dead_letter_and_the_partition_goes_on),
+        TEST(test_answer_at_least_once_past_max_wait_is_a_dead_letter),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
