@@ -133,6 +133,7 @@ bool ab_lane_begin(ab_lane_t *lane)
     txn->open = true;
     txn->broken = false;
     txn->revoked = false;
+    txn->answers = false;
     txn->suspect = false;
     txn->denied = false;
     txn->unknown_topic = false;

@@ -67,6 +67,7 @@ static void take_record(ab_lane_t *lane, rd_kafka_message_t *message, int source
     }
     part->next = record.offset + 1;
     lane->txn.records++;
+    lane->txn.answers |= verdict.outcome == AB_OUTCOME_ANSWERED;
     lane->last_record_ns = ab_lane_now_ns();
     ab_lane_judge(lane, source, part, record.offset, verdict.reason);
     if (lane->plain) {
@@ -205,8 +206,10 @@ static int64_t due_in_ns(const ab_lane_t *lane, int64_t now)
     if (txn->records >= most || txn->bytes >= config->commit_size_bytes) {
         return 0;
     }
-    const int64_t quiet = lane->last_record_ns + (int64_t)AB_QUIET_MS * AB_NS_PER_MS;
-    const int64_t spaced = lane->last_commit_ns + (int64_t)AB_COMMIT_GAP_MS * AB_NS_PER_MS;
+    const int64_t quiet_ms = txn->answers ? AB_ANSWER_QUIET_MS : AB_QUIET_MS;
+    const int64_t gap_ms = txn->answers ? 0 : AB_COMMIT_GAP_MS;
+    const int64_t quiet = lane->last_record_ns + quiet_ms * AB_NS_PER_MS;
+    const int64_t spaced = lane->last_commit_ns + gap_ms * AB_NS_PER_MS;
     const int64_t idle = quiet > spaced ? quiet : spaced;
     const int64_t interval = txn->begun_ns + (int64_t)config->commit_interval_ms * AB_NS_PER_MS;
     return (idle < interval ? idle : interval) - now;

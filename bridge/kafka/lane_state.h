@@ -25,6 +25,10 @@
 #define AB_SAY_EVERY_MS   10000 /* trouble that lasts is said this often */
 #define AB_FAILURES_MAX   65536 /* refusals remembered of one transaction; more are found again */
 
+/* A transaction that holds an answer, for which somebody waits: commit after so long, no matter
+ * when the last commit was. */
+#define AB_ANSWER_QUIET_MS 1
+
 /* How the current life of the lane's handles goes on. */
 typedef enum ab_fate {
     AB_FATE_GO,
@@ -57,6 +61,7 @@ typedef struct ab_txn {
     bool open;
     bool broken;        /* a call on it failed: abort */
     bool revoked;       /* a partition of it went away while it was being committed */
+    bool answers;       /* holds an answer that somebody waits for */
     bool suspect;       /* holds only records that were in a refused batch */
     bool denied;        /* a call on it was refused for want of a right */
     bool unknown_topic; /* a call on it was refused because a topic is gone */

@@ -304,6 +304,33 @@ class Promises(StateCase):
             self.assertNotEqual(0, seen % 3, "an aborted state was seen")
         bridge.stop()
 
+    def test_at_least_once_answers_every_request_through_a_kill(self):
+        layout = self.state_layout()
+        bridge = self.answering(layout, delivery={"guarantee": "at_least_once"}).start()
+        states, requests = {}, {}
+        for number in range(1, 41):
+            states[number] = SNAPSHOT(entity_key=b"k", seq=number).SerializeToString()
+            self.publish(b"k", states[number])
+            request = self.ask(layout, b"k")
+            requests[request.request_id] = number, request
+            if number == 20:
+                self.answer(request)
+                bridge.kill9()
+                bridge.start()
+
+        def all_answered():
+            found = [(REFERENCE.parse("StateSnapshot", record.value), record)
+                     for record in self.broker.read([self.snapshots])]
+            return found if {message.request_id for message, _ in found} == requests.keys() else None
+
+        for message, record in wait_until("every request is answered", all_answered):
+            number, request = requests[message.request_id]
+            # Each answer, also one written again, is of a state at least as new as its request.
+            self.assertGreaterEqual(message.seq, number)
+            wanted, _ = snapshots.expected(states[message.seq], request.time_ms, request.request_id, REFERENCE)
+            self.assertEqual(wanted, record.value)
+        bridge.stop()
+
     def test_tombstone_forgets_and_an_unknown_key_gets_an_answer_without_state(self):
         layout = self.state_layout()
         self.publish(b"k", SNAPSHOT(entity_key=b"k", seq=7).SerializeToString())

@@ -12,9 +12,8 @@
 #define SETTINGS_MAX 1024u
 #define AT_LEAST     "delivery: {guarantee: at_least_once}\n"
 
-static rig_t *open_rig(void **state, const char *settings)
+static rig_t *open_rig(const ab_test_folder_t *folder, const char *settings)
 {
-    const ab_test_folder_t *folder = *state;
     char text[SETTINGS_MAX];
     (void)snprintf(text, sizeof(text),
                    "state: {dir: \"%s\", snapshots_from: [st]}\n"
@@ -47,9 +46,10 @@ static void expect_answer(const ab_full_record_t *answer, unsigned seq, unsigned
     assert_memory_equal(answer->record.value.data, wanted, 10);
 }
 
-static void check_each_sees_what_was_written_before(void **state, const char *settings)
+static void check_each_sees_what_was_written_before(const ab_test_folder_t *folder,
+                                                    const char *settings)
 {
-    rig_t *rig = open_rig(state, settings);
+    rig_t *rig = open_rig(folder, settings);
     ab_records_t *records;
     size_t count;
     rig_start(rig);
@@ -75,18 +75,18 @@ static void check_each_sees_what_was_written_before(void **state, const char *se
 
 static void test_answer_sees_every_state_written_before_its_request(void **state)
 {
-    check_each_sees_what_was_written_before(state, "snapshots: {topic: sn}\n");
+    check_each_sees_what_was_written_before(*state, "snapshots: {topic: sn}\n");
 }
 
 static void test_answer_at_least_once_sees_every_state_written_before_its_request(void **state)
 {
-    check_each_sees_what_was_written_before(state, "snapshots: {topic: sn}\n" AT_LEAST);
+    check_each_sees_what_was_written_before(*state, "snapshots: {topic: sn}\n" AT_LEAST);
 }
 
 /* A restore and a request at once: the request was written before the relay ran. */
 static void test_answer_never_comes_from_a_store_that_catches_up(void **state)
 {
-    rig_t *rig = open_rig(state, "snapshots: {topic: sn}\n");
+    rig_t *rig = open_rig(*state, "snapshots: {topic: sn}\n");
     ab_records_t *records;
     for (unsigned i = 1; i <= 100; i++) {
         publish(rig, i);
@@ -102,7 +102,7 @@ static void test_answer_never_comes_from_a_store_that_catches_up(void **state)
 
 static void test_answer_waits_while_the_ends_cannot_be_asked_for(void **state)
 {
-    rig_t *rig = open_rig(state, "snapshots: {topic: sn, max_wait: 50s}\n");
+    rig_t *rig = open_rig(*state, "snapshots: {topic: sn, max_wait: 50s}\n");
     size_t count;
     rig_start(rig);
     publish(rig, 1);
@@ -124,9 +124,9 @@ static void test_answer_waits_while_the_ends_cannot_be_asked_for(void **state)
 
 /* The state topic cannot be fetched: the request becomes a dead letter when max_wait is over, and
  * what lies behind it in its partition goes on. */
-static void check_not_ready(void **state, const char *settings)
+static void check_not_ready(const ab_test_folder_t *folder, const char *settings)
 {
-    rig_t *rig = open_rig(state, settings);
+    rig_t *rig = open_rig(folder, settings);
     rig_start(rig);
     publish(rig, 1);
     ask(rig, 1);
@@ -145,12 +145,12 @@ static void check_not_ready(void **state, const char *settings)
 
 static void test_answer_past_max_wait_is_a_dead_letter_and_the_partition_goes_on(void **state)
 {
-    check_not_ready(state, "snapshots: {topic: sn, max_wait: 1s}\n");
+    check_not_ready(*state, "snapshots: {topic: sn, max_wait: 1s}\n");
 }
 
 static void test_answer_at_least_once_past_max_wait_is_a_dead_letter(void **state)
 {
-    check_not_ready(state, "snapshots: {topic: sn, max_wait: 1s}\n" AT_LEAST);
+    check_not_ready(*state, "snapshots: {topic: sn, max_wait: 1s}\n" AT_LEAST);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, ab_test_folder_make, ab_test_folder_drop)
