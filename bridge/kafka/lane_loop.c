@@ -262,9 +262,19 @@ static void serve_producer(ab_lane_t *lane, unsigned *count, bool idle)
     }
 }
 
+/* Lets the markers of a transaction with answers be written before the next one begins. */
+static void rest(ab_lane_t *lane, int64_t now)
+{
+    const int64_t until = lane->last_commit_ns + (int64_t)AB_ANSWER_REST_MS * AB_NS_PER_MS;
+    if (!lane->plain && !lane->txn.open && lane->txn.answers && now < until) {
+        rd_kafka_poll(lane->producer, (int)((until - now + AB_NS_PER_MS - 1) / AB_NS_PER_MS));
+    }
+}
+
 /* One turn with nothing in the way: poll, decide, commit when due. */
 static void turn(ab_lane_t *lane, int64_t now, unsigned *served)
 {
+    rest(lane, now);
     ab_answers_release(lane);
     rd_kafka_message_t *message =
         rd_kafka_consumer_poll(lane->consumer, ab_answers_patience_ms(lane, poll_ms(lane, now)));
