@@ -275,14 +275,23 @@ class Broker:
                          "auto.offset.reset": "error", "allow.auto.create.topics": False, "log_level": 2,
                          **config})
 
-    def ends(self, topic, isolation="read_committed"):
-        """Per partition the offset that reading stops at: the last stable one, or the high watermark."""
+    def _bounds(self, topic, isolation):
+        """Per partition the first offset and the one that reading stops at."""
         consumer = self._consumer(**{"isolation.level": isolation})
         try:
-            return {p: until_answered(lambda: consumer.get_watermark_offsets(TopicPartition(topic, p), timeout=10))[1]
+            return {p: consumer.get_watermark_offsets(TopicPartition(topic, p), timeout=10)
                     for p in range(self.partitions(topic))}
         finally:
             consumer.close()
+
+    def bounds(self, topic, isolation="read_committed"):
+        """The same, asked again by a new client where the broker is away: one that met a topic which it did not
+        know remembers that."""
+        return until_answered(lambda: self._bounds(topic, isolation))
+
+    def ends(self, topic, isolation="read_committed"):
+        """Per partition the offset that reading stops at: the last stable one, or the high watermark."""
+        return {p: high for p, (_, high) in self.bounds(topic, isolation).items()}
 
     def read(self, topics, isolation="read_committed"):
         """Yields every record of the topics, each partition in order, up to the ends as they are now."""
@@ -290,8 +299,7 @@ class Broker:
         try:
             open_ends = {}
             for topic in topics:
-                for number in range(self.partitions(topic)):
-                    low, high = consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=10)
+                for number, (low, high) in self.bounds(topic, isolation).items():
                     if high > low:
                         open_ends[topic, number] = (low, high)
             consumer.assign([TopicPartition(t, p, low) for (t, p), (low, _) in open_ends.items()])
