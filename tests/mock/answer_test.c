@@ -131,7 +131,7 @@ static void check_not_ready(const ab_test_folder_t *folder, const char *settings
     publish(rig, 1);
     ask(rig, 1);
     rig_await_consumed(rig, 1);
-    rig_fail_at(rig, RIG_OUTPUT_BROKER, RIG_FETCH, RD_KAFKA_RESP_ERR_UNKNOWN, 100000);
+    rig_fail_at(rig, RIG_OUTPUT_BROKER, RIG_FETCH, RD_KAFKA_RESP_ERR_UNKNOWN, 1000);
     publish(rig, 2);
     ask(rig, 2);
     rig_write(rig, 4);
