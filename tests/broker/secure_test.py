@@ -96,7 +96,8 @@ class Secure(RelayCase):
 
     def rights(self, layout):
         """What the relay needs, and no more."""
-        outputs = [*layout.routes.values(), layout.errors, layout.quarantine]
+        routed = [topic for topic in layout.routes.values() if topic in layout.counts]
+        outputs = [*routed, layout.errors, layout.quarantine]
         return [Right("Read", "Topic", layout.source), *(Right("Write", "Topic", topic) for topic in outputs),
                 Right("Read", "Group", layout.group),
                 Right("Write", "TransactionalId", f"{layout.group}.", "prefixed")]
@@ -407,6 +408,21 @@ class Secure(RelayCase):
                     self.check_names(bridge, right)
                     self.run_names(bridge, right)
         self.check(bridge, 0)
+
+    def test_answering_takes_two_rights_more_and_each_gives_its_one_line(self):
+        layout = self.layout(1, export_request="answer")
+        state, answers = f"{self.prefix}.state", f"{self.prefix}.answers"
+        self.make(layout, state, 1, **{"cleanup.policy": "compact"})
+        self.make(layout, answers, 1)
+        more = [Right("Read", "Topic", state), Right("Write", "Topic", answers)]
+        self.allow(*self.rights(layout), *more, *self.comforts(layout))
+        bridge = self.secure_bridge(layout, state={"dir": str(self.folder / "state"), "snapshots_from": [state]},
+                                    snapshots={"topic": answers})
+        self.check(bridge, 0)
+        for right in more:
+            with self.subTest(str(right)), self.without(right):
+                self.check_names(bridge, right)
+                self.run_names(bridge, right)
 
     def test_a_topic_that_may_be_seen_but_not_used_gives_its_one_line(self):
         layout = self.layout(1)

@@ -90,6 +90,13 @@ class InstallTest(unittest.TestCase):
         program = self.compile_and_run("shared", *self.pkg_config("--libs"), env=env)
         self.assertIn("libagentwire.so.0", run("readelf", "-d", program))
 
+    def test_first_program_of_the_page_builds(self):
+        code = re.search(r"^```c\n(.*?)^```", (ROOT / "docs/library.md").read_text(), re.S | re.M).group(1)
+        source = pathlib.Path(self.folder.name, "first.c")
+        source.write_text(f"{code}\nint main(void)\n{{\n    return print_result(AW_SPAN_NULL, stdout);\n}}\n")
+        run(self.cc, "-std=c11", "-Wall", "-Wextra", "-Werror", *self.pkg_config("--cflags"), source,
+            "-o", pathlib.Path(self.folder.name, "first"), *self.pkg_config("--libs"))
+
     def test_program_builds_against_the_static_library_by_pkg_config(self):
         libraries = [str(self.lib / "libagentwire.a") if item == "-lagentwire" else item
                      for item in self.pkg_config("--libs", "--static")]

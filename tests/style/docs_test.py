@@ -79,6 +79,28 @@ class DocumentsTest(unittest.TestCase):
         for verb in sorted(verbs):
             self.assertEqual(bridge(verb, "--help").returncode, 0, verb)
 
+    def test_exit_codes_of_each_verb_are_in_their_rows(self):
+        """A row that names verbs names every verb that ends with its code and says so itself; 70, 77 and 78 mean
+        the same with all of them."""
+        rows = dict(re.findall(r"^\| (\d+) \| (.*?) \|", self.pages["docs/operations.md"], re.M))
+        for verb in re.findall(r"ab_verb_t ab_verb_(\w+);", (ROOT / "bridge/cli/cli.h").read_text()):
+            said = re.search(r"Exit codes: (.*)", bridge(verb, "--help").stdout, re.S)
+            if verb == "run" or said is None:
+                continue
+            for code in re.findall(r"(?:^|, |; |\. )(\d+) [a-zA-Z]", " ".join(said.group(1).split())):
+                named = re.findall(r"`([a-z]+)[ `]", rows[code])
+                if code in ("1", "65", "66", "69", "75", "76"):
+                    self.assertIn(verb, named, f"exit code {code}")
+
+    def test_metrics_named_exist(self):
+        known = set(re.findall(r"`(agent_bridge_\w+)`", self.pages["docs/metrics.md"]))
+        known |= {f"{name}_{part}" for name in known for part in ("bucket", "sum", "count")}
+        texts = {page: text for page, text in self.pages.items() if page.startswith("docs/")}
+        texts |= {path.name: path.read_text() for path in (ROOT / "deploy").rglob("*.py")}
+        for page, text in texts.items():
+            for name in re.findall(r"\bagent_bridge_[a-z_]+[a-z]\b", text):
+                self.assertIn(name, known, page)
+
     def test_exit_codes_all_listed(self):
         listed = set(re.findall(r"^\| (\d+) \|", self.pages["docs/operations.md"], re.M))
         code = (ROOT / "bridge/kafka/relay.h").read_text() + (ROOT / "bridge/cli/cli.h").read_text()
