@@ -260,6 +260,7 @@ static rd_kafka_t *make_handle(ab_lane_t *lane, ab_role_t role, rd_kafka_type_t 
         ab_lane_watch_client(lane, conf);
         if (role == AB_ROLE_CONSUMER) {
             rd_kafka_conf_set_rebalance_cb(conf, ab_lane_on_rebalance);
+            ab_plain_watch_joins(lane, conf);
         } else {
             rd_kafka_conf_set_dr_msg_cb(conf, ab_lane_on_delivery);
             (void)rd_kafka_conf_get(conf, "compression.codec", compression, &size);

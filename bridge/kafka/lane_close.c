@@ -92,7 +92,9 @@ void ab_lane_settle_consumer(ab_lane_t *lane)
 void ab_lane_destroy_consumer(ab_lane_t *lane)
 {
     rd_kafka_t *consumer = lane->consumer;
+    _Atomic int64_t *join_ns = lane->join_ns;
     lane->consumer = NULL;
+    lane->join_ns = NULL;
     if (aborts_when_destroyed(lane)) {
         /* It leaves the group, and lives on in silence: the lane may be gone before it. */
         (void)rd_kafka_unsubscribe(consumer);
@@ -103,5 +105,7 @@ void ab_lane_destroy_consumer(ab_lane_t *lane)
     rd_kafka_set_log_level(consumer, 0);
     if (!destroy_in_time(consumer)) {
         count_abandoned(lane);
+        return;
     }
+    free((void *)join_ns);
 }

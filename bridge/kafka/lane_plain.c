@@ -1,3 +1,5 @@
+#include <stdlib.h>
+
 #include "bridge/kafka/lane_state.h"
 
 /* at_least_once. Records go out as they come; per partition a frontier knows below which offset all
@@ -6,6 +8,11 @@
  * and goes back to the frontiers: so what is written again keeps its order. */
 
 #define COMMIT_EVERY_MS 1000
+/* Kafka's numbers of these requests. */
+#define JOIN_GROUP 11
+#define SYNC_GROUP 14
+/* A join whose answer never came, as the connection broke, is not waited for longer. */
+#define JOIN_MAX_MS 30000
 
 static int64_t in_ms(int64_t ms)
 {
@@ -95,6 +102,79 @@ static void show_done(ab_lane_t *lane)
         ab_lane_count_nothing(lane);
         lane->txn.stamp_count = 0;
     }
+}
+
+/* ---- joining ---- */
+
+/* A broker answers the requests of a connection one by one, and a join as late as the slowest
+ * member: a commit that is asked behind it carries a generation that has passed by then, is
+ * refused, and costs the membership (ILLEGAL_GENERATION) with all that is not committed. So none is
+ * asked between a join and the end of its sync; only interceptors know of these. */
+
+static rd_kafka_resp_err_t on_sent(rd_kafka_t *rk, int socket, const char *broker, int32_t id,
+                                   int16_t key, int16_t version, int32_t correlation, size_t size,
+                                   void *opaque)
+{
+    _Atomic int64_t *join_ns = opaque;
+    (void)rk;
+    (void)socket;
+    (void)broker;
+    (void)id;
+    (void)version;
+    (void)correlation;
+    (void)size;
+    if (key == JOIN_GROUP) {
+        atomic_store(join_ns, ab_lane_now_ns());
+    }
+    return RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+static rd_kafka_resp_err_t on_received(rd_kafka_t *rk, int socket, const char *broker, int32_t id,
+                                       int16_t key, int16_t version, int32_t correlation,
+                                       size_t size, int64_t rtt, rd_kafka_resp_err_t err,
+                                       void *opaque)
+{
+    _Atomic int64_t *join_ns = opaque;
+    (void)rk;
+    (void)socket;
+    (void)broker;
+    (void)id;
+    (void)version;
+    (void)correlation;
+    (void)size;
+    (void)rtt;
+    (void)err;
+    if (key == SYNC_GROUP) {
+        atomic_store(join_ns, 0);
+    }
+    return RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+static rd_kafka_resp_err_t on_new(rd_kafka_t *rk, const rd_kafka_conf_t *conf, void *opaque,
+                                  char *ret_text, size_t room)
+{
+    (void)conf;
+    (void)ret_text;
+    (void)room;
+    const rd_kafka_resp_err_t err =
+        rd_kafka_interceptor_add_on_request_sent(rk, "joins", on_sent, opaque);
+    return err != RD_KAFKA_RESP_ERR_NO_ERROR
+               ? err
+               : rd_kafka_interceptor_add_on_response_received(rk, "joins", on_received, opaque);
+}
+
+void ab_plain_watch_joins(ab_lane_t *lane, rd_kafka_conf_t *conf)
+{
+    lane->join_ns = lane->plain ? calloc(1, sizeof(*lane->join_ns)) : NULL;
+    if (lane->join_ns != NULL) {
+        (void)rd_kafka_conf_interceptor_add_on_new(conf, "joins", on_new, (void *)lane->join_ns);
+    }
+}
+
+static bool is_joining(const ab_lane_t *lane)
+{
+    const int64_t since = lane->join_ns != NULL ? atomic_load(lane->join_ns) : 0;
+    return since != 0 && ab_lane_now_ns() - since < (int64_t)JOIN_MAX_MS * AB_NS_PER_MS;
 }
 
 /* ---- committing ---- */
@@ -202,7 +282,7 @@ static bool ask(ab_lane_t *lane, const rd_kafka_topic_partition_list_t *offsets)
     char member[256];
     ab_lane_member(lane, member, sizeof(member));
     lane->next_commit_ns = in_ms(COMMIT_EVERY_MS);
-    if (member[0] == '\0') {
+    if (member[0] == '\0' || is_joining(lane)) {
         return false;
     }
     const rd_kafka_resp_err_t err =
@@ -233,8 +313,20 @@ bool ab_plain_commit_list(ab_lane_t *lane, const rd_kafka_topic_partition_list_t
     return !lane->commit_asked && ask(lane, offsets) && await_answer(lane);
 }
 
+/* At a stop the place in the group is worth the wait; in the callback of a rebalance there is none.
+ */
+static void await_join(ab_lane_t *lane)
+{
+    const int64_t until = in_ms(AB_CALL_MS);
+    while (!lane->in_callback && is_joining(lane) && ab_lane_now_ns() < until) {
+        ab_lane_discard(lane, rd_kafka_consumer_poll(lane->consumer, 100));
+        ab_lane_tick(lane, AB_PHASE_WAITING);
+    }
+}
+
 bool ab_plain_commit_now(ab_lane_t *lane)
 {
+    await_join(lane);
     show_done(lane);
     if (lane->commit_asked) {
         (void)await_answer(lane);
@@ -318,7 +410,8 @@ void ab_plain_turn(ab_lane_t *lane, bool idle)
         return;
     }
     show_done(lane);
-    if (serve_commits(lane, 0, &good) && ab_lane_now_ns() >= lane->next_commit_ns) {
+    if (serve_commits(lane, 0, &good) && ab_lane_now_ns() >= lane->next_commit_ns &&
+        !is_joining(lane)) {
         rd_kafka_topic_partition_list_t *offsets = frontiers(lane);
         lane->next_commit_ns = in_ms(COMMIT_EVERY_MS);
         if (offsets->cnt > 0) {

@@ -118,7 +118,9 @@ struct ab_lane {
     rd_kafka_queue_t *commits; /* at_least_once: answers to offset commits */
     bool commit_asked;         /* one is under way */
     int64_t next_commit_ns;    /* when the next is due */
-    uint64_t ticket;           /* of the record that is being handed over */
+    _Atomic int64_t
+        *join_ns;    /* since when the consumer asks its group for a place; 0: it does not */
+    uint64_t ticket; /* of the record that is being handed over */
 
     ab_breaker_t *breakers; /* per source; they outlive the handles */
     bool *held_back;        /* per source: its partitions are paused for its breaker */
@@ -256,6 +258,9 @@ void ab_lane_pass_markers(ab_lane_t *lane, rd_kafka_topic_partition_list_t *offs
 void ab_lane_trust(ab_lane_t *lane);
 
 /* lane_plain.c: at_least_once */
+/* Makes join_ns, which the client's threads write, also after the lane has ended: it is freed with
+ * the client, or never. Without transactions only; without memory, joins go unseen. */
+void ab_plain_watch_joins(ab_lane_t *lane, rd_kafka_conf_t *conf);
 void ab_plain_on_delivery(ab_lane_t *lane, const ab_sent_t *sent, rd_kafka_resp_err_t err);
 /* The record is about to be handed over; afterwards, what it was. False: memory is short. */
 bool ab_plain_open(ab_lane_t *lane, ab_part_t *part, const ab_record_t *record);

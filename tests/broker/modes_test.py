@@ -4,6 +4,7 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 import unittest
@@ -24,6 +25,17 @@ ENDLESS = 1_000_000
 HOUR_MS = 3_600_000
 EVENT_TIME_MS = 1_700_000_000_000
 PLAIN = {"guarantee": "at_least_once"}
+# A member that only holds its place in the group, until its input ends.
+MEMBER = """
+import select, sys, confluent_kafka
+member = confluent_kafka.Consumer({"bootstrap.servers": sys.argv[1], "group.id": sys.argv[2],
+                                   "partition.assignment.strategy": "cooperative-sticky",
+                                   "enable.auto.commit": False, "log_level": 2})
+member.subscribe([sys.argv[3]])
+while not select.select([sys.stdin], [], [], 0)[0]:
+    member.poll(0.2)
+member.close()
+"""
 
 
 def poison(layout, count, partitions=1):
@@ -81,6 +93,31 @@ class AtLeastOnce(Modes):
         for bridge in (first, second):
             bridge.stop()
             self.assertEqual(0, bridge.ledger()["stale"])
+        self.assertEqual(0, self.assert_none_missing(inputs, layout))
+
+    def test_a_slow_member_of_the_group_makes_nothing_be_written_twice(self):
+        layout = self.layout(PARTITIONS)
+        load = self.load(layout)
+        first = self.host(layout, "first", delivery=PLAIN).start()
+        self.wait_progress(layout, 3_000, first)
+        slow = subprocess.Popen([sys.executable, "-c", MEMBER, self.broker.bootstrap, layout.group, layout.source],
+                                stdin=subprocess.PIPE)
+        self.addCleanup(slow.wait)
+        self.addCleanup(slow.kill)
+        self.wait_members(layout, 2)
+        slow.send_signal(signal.SIGSTOP)
+        second = self.host(layout, "second", delivery=PLAIN).start()
+        # The second asks for a place, and until the slow member has answered, the first waits for its own;
+        # commits are due meanwhile.
+        time.sleep(4)
+        slow.send_signal(signal.SIGCONT)
+        self.wait_members(layout, 3)
+        slow.stdin.close()
+        self.more(layout, first, second)
+        inputs = load.finish(early=True)
+        self.wait_done(layout, first, second)
+        for bridge in (first, second):
+            bridge.stop()
         self.assertEqual(0, self.assert_none_missing(inputs, layout))
 
     def test_kill9_and_restart_lose_nothing(self):
