@@ -7,6 +7,7 @@ What an operator does about each is in docs/operations.md, "When something goes 
 import sys
 import time
 import unittest
+from contextlib import ExitStack
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
@@ -55,14 +56,17 @@ class Failures(RelayCase):
     def test_a_lane_that_does_not_poll_loses_its_partitions_and_what_it_had_in_hand(self):
         layout = self.layout(PARTITIONS)
         load = self.load(layout)
-        # Commits all the time, so that it often hangs outside of a poll; inside one librdkafka does not count.
+        # Commits all the time, so that it hangs outside of a poll; inside one librdkafka does not count.
         bridge = self.bridge(layout, host=f"{self.prefix}-host", instance=None,
                              delivery={"commit_interval": "10ms", "transaction_timeout": "60s"},
                              consumer={"session.timeout.ms": SESSION_MS, "max.poll.interval.ms": MAX_POLL_MS}).start()
         self.more(layout, bridge)
 
         def given_up():
-            with bridge.lanes_frozen():
+            with ExitStack() as frozen:
+                with self.broker.frozen(1):
+                    time.sleep(1)  # by then it waits for a commit
+                    frozen.enter_context(bridge.lanes_frozen())
                 try:
                     wait_until("the group has given it up", lambda: not self.broker.members(layout.group),
                                MAX_POLL_MS / 1000 + 4)
@@ -165,7 +169,10 @@ class Failures(RelayCase):
         inputs, bridge = self.relayed(layout)
         self.broker.delete([layout.source])
         self.broker.create(layout.source, PARTITIONS)
-        later = self.write(layout, 600, first=400)
+        # It outgrows the old one once it was looked at: one that has done so before looks the same.
+        later = self.write(layout, 200, first=400)
+        bridge.wait_event("partition_stopped", lambda event: event["partition"] == 0)
+        later += self.write(layout, 400, first=600)
         self.after_it_was_made_again(layout, bridge, inputs, later)
 
     def test_a_source_that_ends_below_the_committed_offset_stands_still(self):

@@ -87,15 +87,20 @@ def wait_until(what, condition, timeout_s=PATIENCE_S, every_s=0.1):
         time.sleep(every_s)
 
 
-def until_answered(call):
-    """call's result; a broker that is away or a coordinator that moves is asked again for a while."""
-    end = time.monotonic() + PATIENCE_S
+def until_answered(call, trouble=lambda: None, done=None):
+    """call's result; a broker that is away or a coordinator that moves is asked again for a while, after trouble()
+    was called. done is the error that a second try is told when the first was carried out and only its answer lost."""
+    end, tries = time.monotonic() + PATIENCE_S, 0
     while True:
         try:
             return call()
-        except KafkaException:
+        except (KafkaException, TimeoutError) as error:
+            if tries > 0 and isinstance(error, KafkaException) and error.args[0].code() == done:
+                return None
             if time.monotonic() > end:
                 raise
+        tries += 1
+        trouble()
         time.sleep(0.1)
 
 
@@ -121,8 +126,16 @@ class Broker:
         except FileNotFoundError:
             raise SystemExit(f"no Kafka runs in {self.folder}: `make broker` starts one; ctest does so by itself")
         self.bootstrap = self.state["bootstrap"]
-        self.admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 2})
+        self._connect()
         self._group_readers = {}
+
+    def _connect(self):
+        self.admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 2, "socket.timeout.ms": 10_000})
+
+    def ask(self, call, done=None):
+        """call(admin)'s result, from a new client when the one before has failed: after a standstill of its only
+        broker one may never find it again."""
+        return until_answered(lambda: call(self.admin), self._connect, done)
 
     def script(self, *words):
         """Runs tests/broker/kafka on this cluster."""
@@ -166,7 +179,7 @@ class Broker:
                 for number, partition in found.partitions.items()}
 
     def _all_topics(self):
-        return until_answered(lambda: self.admin.list_topics(timeout=10)).topics
+        return self.ask(lambda admin: admin.list_topics(timeout=10)).topics
 
     def coordinator(self, topic, name):
         """The node that coordinates a group (__consumer_offsets) or a transactional id (__transaction_state):
@@ -182,7 +195,7 @@ class Broker:
         """Gives every partition to its first replica; True when all have theirs."""
         try:
             self.admin.elect_leaders(ElectionType.PREFERRED, None).result(30)
-        except KafkaException:
+        except (KafkaException, TimeoutError):
             return False
         return all(partition.leader == partition.replicas[0] for found in self._all_topics().values()
                    for partition in found.partitions.values())
@@ -192,12 +205,13 @@ class Broker:
     def create(self, topic, partitions=1, **config):
         """Makes a topic and waits until every request about it works."""
         values = {name: str(value) for name, value in config.items()}
-        self.admin.create_topics([NewTopic(topic, partitions, config=values)])[topic].result(30)
+        self.ask(lambda admin: admin.create_topics([NewTopic(topic, partitions, config=values)])[topic].result(30),
+                 KafkaError.TOPIC_ALREADY_EXISTS)
         wait_until(f"topic {topic} is there", lambda: self._visible(topic, partitions), every_s=0.02)
         return topic
 
     def _visible(self, topic, partitions):
-        found = self.admin.list_topics(timeout=10).topics.get(topic)
+        found = self._all_topics().get(topic)
         if found is None or len(found.partitions) != partitions:
             return False
         if any(p.leader < 0 for p in found.partitions.values()):
@@ -205,22 +219,24 @@ class Broker:
         resource = ConfigResource(ResourceType.TOPIC, topic)
         try:
             self.admin.describe_configs([resource])[resource].result(10)
-        except KafkaException:
+        except (KafkaException, TimeoutError):
             return False
         return True
 
     def delete(self, topics):
-        for future in self.admin.delete_topics(topics).values():
-            future.result(30)
+        for topic in topics:
+            self.ask(lambda admin: admin.delete_topics([topic])[topic].result(30),
+                     KafkaError.UNKNOWN_TOPIC_OR_PART)
 
     def topics(self):
-        return set(self.admin.list_topics(timeout=10).topics)
+        return set(self._all_topics())
 
     def partitions(self, topic):
-        return len(until_answered(lambda: self.admin.list_topics(topic, timeout=10)).topics[topic].partitions)
+        return len(self.ask(lambda admin: admin.list_topics(topic, timeout=10)).topics[topic].partitions)
 
     def grow(self, topic, partitions):
-        self.admin.create_partitions([NewPartitions(topic, partitions)])[topic].result(30)
+        self.ask(lambda admin: admin.create_partitions([NewPartitions(topic, partitions)])[topic].result(30),
+                 KafkaError.INVALID_PARTITIONS)
         wait_until(f"{topic} has {partitions} partitions", lambda: self._visible(topic, partitions))
 
     def configure(self, topic, **config):
@@ -228,13 +244,12 @@ class Broker:
         entries = [ConfigEntry(name, str(value), incremental_operation=AlterConfigOpType.SET)
                    for name, value in config.items()]
         resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=entries)
-        self.admin.incremental_alter_configs([resource])[resource].result(30)
+        self.ask(lambda admin: admin.incremental_alter_configs([resource])[resource].result(30))
 
     def delete_before(self, topic, partition, offset):
         """Does what retention does: everything below offset is gone."""
         target = TopicPartition(topic, partition, offset)
-        for future in self.admin.delete_records([target]).values():
-            future.result(30)
+        self.ask(lambda admin: admin.delete_records([target])[target].result(30))
 
     # ---- writing -------------------------------------------------------------------------------------
 
@@ -309,11 +324,14 @@ class Broker:
 
     def committed(self, group, topic):
         """Per partition the group's committed offset; None where there is none."""
-        consumer = self._group_readers.get(group)
-        if consumer is None:
-            consumer = self._group_readers[group] = self._consumer(group)
         places = [TopicPartition(topic, p) for p in range(self.partitions(topic))]
-        found = until_answered(lambda: consumer.committed(places, timeout=10))
+
+        def look():
+            if group not in self._group_readers:
+                self._group_readers[group] = self._consumer(group)
+            return self._group_readers[group].committed(places, timeout=10)
+
+        found = until_answered(look, lambda: self._group_readers.pop(group, None))
         return {p.partition: p.offset if p.offset >= 0 else None for p in found}
 
     def set_committed(self, group, topic, offsets):
@@ -324,7 +342,7 @@ class Broker:
             request = ConsumerGroupTopicPartitions(group, places)
             try:
                 answer = self.admin.alter_consumer_group_offsets([request])[group].result(30)
-            except KafkaException:
+            except (KafkaException, TimeoutError):
                 return False
             return all(place.error is None for place in answer.topic_partitions)
 
@@ -350,7 +368,7 @@ class Broker:
 
     def members(self, group):
         """The group's members as (client id, number of partitions); empty unless it is stable."""
-        found = self.admin.describe_consumer_groups([group])[group].result(10)
+        found = self.ask(lambda admin: admin.describe_consumer_groups([group])[group].result(10))
         if found.state.name != "STABLE":
             return []
         return [(m.client_id, len(m.assignment.topic_partitions)) for m in found.members]
