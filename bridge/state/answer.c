@@ -39,11 +39,8 @@ static int answer_known(const ab_verdict_t *verdict, const ab_answer_source_t *s
 {
     aw_snapshot_view_t view;
     char text[AB_DECIMAL_MAX];
-    int status = aw_snapshot_scan(source->entry.value, &view, NULL);
-    if (status == AW_OK) {
-        status = aw_snapshot_answer(source->entry.value, verdict->event_time_ms,
-                                    verdict->request_id, arena, &answer->value, NULL);
-    }
+    int status = aw_snapshot_answer(source->entry.value, verdict->event_time_ms,
+                                    verdict->request_id, arena, &view, &answer->value, NULL);
     if (status == AW_OK) {
         status = add_coordinates(answer, arena, AB_HEADER_STATE_OFFSET, "", source,
                                  source->entry.offset);

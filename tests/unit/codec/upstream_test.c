@@ -117,12 +117,13 @@ static void test_upstream_snapshot_exported_differs_in_two_fields_alone(void **s
     aw_span_t same = AW_SPAN_NULL;
     aw_span_t other = AW_SPAN_NULL;
     assert_int_equal(aw_snapshot_scan(published, &view, NULL), AW_OK);
-    assert_int_equal(
-        aw_snapshot_answer(published, view.snapshot_at_ms, view.request_id, arena, &same, NULL),
-        AW_OK);
+    assert_int_equal(aw_snapshot_answer(published, view.snapshot_at_ms, view.request_id, arena,
+                                        NULL, &same, NULL),
+                     AW_OK);
     assert_true(aw_span_equal(same, published));
     assert_int_equal(aw_snapshot_answer(published, view.snapshot_at_ms + 1,
-                                        aw_span_text_view("another-request"), arena, &other, NULL),
+                                        aw_span_text_view("another-request"), arena, NULL, &other,
+                                        NULL),
                      AW_OK);
     const aw_message_t *was = aw_test_decode(AW_MESSAGE_STATE_SNAPSHOT, published, arena);
     const aw_message_t *is = aw_test_decode(AW_MESSAGE_STATE_SNAPSHOT, other, arena);
@@ -130,7 +131,8 @@ static void test_upstream_snapshot_exported_differs_in_two_fields_alone(void **s
     assert_true(
         aw_span_equal(aw_test_value(is, 9, 0).as.bytes, aw_span_text_view("another-request")));
     assert_int_equal(
-        aw_snapshot_answer(other, view.snapshot_at_ms, view.request_id, arena, &same, NULL), AW_OK);
+        aw_snapshot_answer(other, view.snapshot_at_ms, view.request_id, arena, NULL, &same, NULL),
+        AW_OK);
     assert_true(aw_span_equal(same, published));
     assert_int_equal(aw_test_count(is, 8), aw_test_count(was, 8));
     aw_arena_free(arena);
