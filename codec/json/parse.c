@@ -10,9 +10,6 @@
 #include "codec/json/sorted.h"
 #include "codec/json/whole.h"
 
-/* Messages that are open at once: what the schema needs (3), and one more. */
-#define FRAMES_MAX 4
-
 /* An object of the text that becomes a message. */
 typedef struct frame {
     aw_builder_t builder;
@@ -286,7 +283,7 @@ static void give(frame_t *around, const aw_message_t *message)
 /* Walks the tree with a stack as deep as the schema. */
 static bool read_message(parse_t *parse, aw_message_type_t type, const aw_message_t **ret_message)
 {
-    frame_t frames[FRAMES_MAX];
+    frame_t frames[AW__FRAMES_MAX];
     size_t depth = 1;
     if (!open_frame(parse, &frames[0], type, parse->root)) {
         return false;
@@ -315,7 +312,7 @@ static bool read_message(parse_t *parse, aw_message_type_t type, const aw_messag
             }
         }
         if (inner != NULL) {
-            assert(depth < FRAMES_MAX);
+            assert(depth < AW__FRAMES_MAX);
             if (!open_frame(parse, &frames[depth], frame->field.type, inner)) {
                 return false;
             }
@@ -325,9 +322,6 @@ static bool read_message(parse_t *parse, aw_message_type_t type, const aw_messag
     return true;
 }
 
-/* Texts of any size, as deep as the writer of canonical JSON goes. */
-static const aw__json_limits_t LIMITS = {.depth_max = AW_JSON_DEPTH_MAX};
-
 int aw_json_parse(aw_message_type_t type, aw_span_t text, aw_arena_t *arena,
                   const aw_message_t **ret_message, aw_error_t *error)
 {
@@ -336,7 +330,7 @@ int aw_json_parse(aw_message_type_t type, aw_span_t text, aw_arena_t *arena,
     }
     parse_t parse = {.arena = arena, .error = error, .status = AW_OK};
     const int status =
-        aw__json_read(text, &LIMITS, AW__JSON_ANY_MAGNITUDE, arena, &parse.root, error);
+        aw__json_read(text, AW_JSON_DEPTH_MAX, AW__JSON_ANY_MAGNITUDE, arena, &parse.root, error);
     if (status != AW_OK) {
         return status;
     }
@@ -351,7 +345,7 @@ int aw_json_parse(aw_message_type_t type, aw_span_t text, aw_arena_t *arena,
 int aw_json_canonical(aw_span_t text, aw_arena_t *arena, aw_span_t *ret_text, aw_error_t *error)
 {
     const aw__json_value_t *root;
-    int status = aw__json_read(text, &LIMITS, AW__JSON_STRICT, arena, &root, error);
+    int status = aw__json_read(text, AW_JSON_DEPTH_MAX, AW__JSON_STRICT, arena, &root, error);
     if (status != AW_OK) {
         return status;
     }

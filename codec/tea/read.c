@@ -190,9 +190,8 @@ void aw__tea_judge(aw_tea_kind_t kind, const aw__json_value_t *root, aw__tea_che
 static int parse(aw_span_t text, aw_arena_t *arena, aw_tea_result_t *result,
                  const aw__json_value_t **ret_root)
 {
-    static const aw__json_limits_t limits = {.depth_max = AW_TEA_NESTING_MAX};
     aw_error_t error = AW_ERROR_INIT;
-    int status = aw__json_read(text, &limits, AW__JSON_STRICT, arena, ret_root, &error);
+    int status = aw__json_read(text, AW_TEA_NESTING_MAX, AW__JSON_STRICT, arena, ret_root, &error);
     switch (status) {
     case AW_OK:
         return AW_OK;
