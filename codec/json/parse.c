@@ -6,9 +6,9 @@
 #include "codec/base/base64.h"
 #include "codec/base/error.h"
 #include "codec/base/limits.h"
+#include "codec/json/number.h"
 #include "codec/json/reader.h"
 #include "codec/json/sorted.h"
-#include "codec/json/whole.h"
 
 /* An object of the text that becomes a message. */
 typedef struct frame {
@@ -67,7 +67,7 @@ static bool read_whole(const aw__json_value_t *value, int64_t min, uint64_t max,
     bool negative;
     uint64_t magnitude;
     if ((value->kind != AW__JSON_NUMBER && value->kind != AW__JSON_STRING) ||
-        !aw__whole_read(value->text, &negative, &magnitude)) {
+        !aw__number_whole(value->text, &negative, &magnitude)) {
         return false;
     }
     if (negative ? magnitude > 0 - (uint64_t)min : magnitude > max) {

@@ -342,44 +342,6 @@ static int close_container(reader_t *reader)
     return AW_OK;
 }
 
-/** Moves behind a run of digits; false when there is none. */
-static bool skip_digits(const reader_t *reader, size_t *at)
-{
-    const size_t start = *at;
-    while (peek(reader, *at) >= '0' && peek(reader, *at) <= '9') {
-        (*at)++;
-    }
-    return *at > start;
-}
-
-/** Moves behind the number that begins at *at; false, with *at at the byte that is missing, when it
- * breaks off. */
-static bool skip_number(const reader_t *reader, size_t *at)
-{
-    if (peek(reader, *at) == '-') {
-        (*at)++;
-    }
-    if (peek(reader, *at) == '0') {
-        (*at)++;
-    } else if (!skip_digits(reader, at)) {
-        return false;
-    }
-    if (peek(reader, *at) == '.') {
-        (*at)++;
-        if (!skip_digits(reader, at)) {
-            return false;
-        }
-    }
-    if (peek(reader, *at) == 'e' || peek(reader, *at) == 'E') {
-        (*at)++;
-        if (peek(reader, *at) == '+' || peek(reader, *at) == '-') {
-            (*at)++;
-        }
-        return skip_digits(reader, at);
-    }
-    return true;
-}
-
 static bool is_finite(aw_span_t token)
 {
     if (token.size < SURELY_FINITE_BYTES && memchr(token.data, 'e', token.size) == NULL &&
@@ -393,7 +355,7 @@ static bool is_finite(aw_span_t token)
 static int read_number(reader_t *reader, aw_span_t *ret_token)
 {
     size_t at = reader->at;
-    if (!skip_number(reader, &at)) {
+    if (!aw__number_pass(reader->text, &at)) {
         return malformed(reader, at, "a digit is missing in a number");
     }
     const aw_span_t token = {reader->text.data + reader->at, at - reader->at};
