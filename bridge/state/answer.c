@@ -16,7 +16,7 @@ static int add_header(ab_answer_t *answer, aw_arena_t *arena, const char *name, 
     const size_t size = strlen(text);
     char *copy = aw_arena_alloc(arena, size + 1);
     if (copy == NULL) {
-        return aw_arena_limited(arena) ? AW_STATUS_LIMIT_DECODE_BYTES : AW_STATUS_NO_MEMORY;
+        return aw_arena_status(arena);
     }
     assert(answer->header_count < AB_ANSWER_HEADERS_MAX);
     memcpy(copy, text, size + 1);

@@ -79,8 +79,7 @@ static void write_map(aw_json_writer_t *writer, const aw_message_t *message,
     if (entries == NULL) {
         count = 0;
         if (writer->status == AW_OK) {
-            writer->status =
-                aw_arena_limited(scratch) ? AW_STATUS_LIMIT_DECODE_BYTES : AW_STATUS_NO_MEMORY;
+            writer->status = aw_arena_status(scratch);
         }
     }
     for (size_t i = 0; i < count; i++) {

@@ -43,9 +43,7 @@ static bool mismatch(parse_t *parse, const aw__json_value_t *value, bool at_key,
 
 static bool no_room(parse_t *parse)
 {
-    const int status =
-        aw_arena_limited(parse->arena) ? AW_STATUS_LIMIT_DECODE_BYTES : AW_STATUS_NO_MEMORY;
-    parse->status = aw__error_set(parse->error, status, -1, NULL, NULL);
+    parse->status = aw__error_set(parse->error, aw_arena_status(parse->arena), -1, NULL, NULL);
     return false;
 }
 

@@ -77,10 +77,7 @@ static int malformed(reader_t *reader, size_t offset, const char *text)
 
 static int refused(reader_t *reader)
 {
-    return fail(reader,
-                aw_arena_limited(reader->arena) ? AW_STATUS_LIMIT_DECODE_BYTES
-                                                : AW_STATUS_NO_MEMORY,
-                reader->at, NULL);
+    return fail(reader, aw_arena_status(reader->arena), reader->at, NULL);
 }
 
 static void skip_blanks(reader_t *reader)

@@ -154,11 +154,6 @@ static uint8_t *write_replaced(const replaced_t *replaced, uint32_t number, uint
     return at + replaced->request_id.size;
 }
 
-static int arena_trouble(const aw_arena_t *arena)
-{
-    return aw_arena_limited(arena) ? AW_STATUS_LIMIT_DECODE_BYTES : AW_STATUS_NO_MEMORY;
-}
-
 int aw_snapshot_answer(aw_span_t published, int64_t snapshot_at_ms, aw_span_t request_id,
                        aw_arena_t *arena, aw_snapshot_view_t *ret_view, aw_span_t *ret_bytes,
                        aw_error_t *error)
@@ -180,7 +175,7 @@ int aw_snapshot_answer(aw_span_t published, int64_t snapshot_at_ms, aw_span_t re
     }
     uint8_t *bytes = aw_arena_alloc(arena, size);
     if (bytes == NULL) {
-        return arena_trouble(arena);
+        return aw_arena_status(arena);
     }
     uint8_t *at = bytes;
     for (uint32_t number = 1; number <= LAST_NUMBER; number++) {

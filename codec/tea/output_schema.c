@@ -145,8 +145,7 @@ static bool is_string_set(walk_t *walk, const aw__json_value_t *list)
         aw__json_append(set, member);
     }
     if (set == NULL) {
-        walk->check->status =
-            aw_arena_limited(arena) ? AW_STATUS_LIMIT_DECODE_BYTES : AW_STATUS_NO_MEMORY;
+        walk->check->status = aw_arena_status(arena);
         return false;
     }
     walk->check->status = aw__json_sort(&sorter, set, arena);
