@@ -2,11 +2,6 @@
  * decoder, encoder and JSON read no byte too many, and scan and decoder agree. */
 #include "tests/unit/codec/support.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <jansson.h>
-
 #include "agentwire/json.h"
 
 static unsigned looked_at;
@@ -34,36 +29,15 @@ static void check(aw_message_type_t type, aw_span_t input, aw_arena_t *arena)
     assert_int_equal(aw_json_finish(&writer, &bytes), AW_OK);
 }
 
-static void check_prefixes(const json_t *line, aw_arena_t *arena)
+static void check_prefixes(const json_t *line, void *opaque)
 {
+    aw_arena_t *arena = opaque;
     aw_message_type_t type;
-    const char *hex = json_string_value(json_object_get(line, "hex"));
-    assert_non_null(hex);
-    assert_int_equal(aw_message_type_find(json_string_value(json_object_get(line, "type")), &type),
-                     AW_OK);
-    const aw_span_t whole = aw_test_hex(hex);
+    assert_int_equal(aw_message_type_find(aw_test_text(line, "type"), &type), AW_OK);
+    const aw_span_t whole = aw_test_hex(aw_test_text(line, "hex"));
     for (size_t size = 0; size <= whole.size; size++) {
         check(type, aw_test_guarded((aw_span_t){whole.data, size}), arena);
     }
-}
-
-static void check_file(const char *path)
-{
-    FILE *file = fopen(path, "r");
-    aw_arena_t *arena = aw_arena_new(0);
-    assert_non_null(file);
-    assert_non_null(arena);
-    char *text = NULL;
-    size_t capacity = 0;
-    while (getline(&text, &capacity, file) > 0) {
-        json_t *line = json_loads(text, JSON_ALLOW_NUL, NULL);
-        assert_non_null(line);
-        check_prefixes(line, arena);
-        json_decref(line);
-    }
-    free(text);
-    fclose(file);
-    aw_arena_free(arena);
 }
 
 static void test_prefix_of_every_frozen_input_is_judged_within_its_bytes(void **state)
@@ -71,11 +45,14 @@ static void test_prefix_of_every_frozen_input_is_judged_within_its_bytes(void **
     (void)state;
     static const char *const files[] = {"golden/wire/v1/cases.jsonl", "golden/wire/v1/corpus.jsonl",
                                         "golden/wire/v1/corpus-2.jsonl"};
+    aw_arena_t *arena = aw_arena_new(0);
+    assert_non_null(arena);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         const unsigned before = looked_at;
-        check_file(files[i]);
+        aw_test_lines(files[i], check_prefixes, arena);
         assert_true(looked_at > before + 500);
     }
+    aw_arena_free(arena);
 }
 
 int main(void)

@@ -1,10 +1,6 @@
 /* Answers to export requests, against frozen bytes that the reference runtime vouches for. */
 #include "tests/unit/codec/support.h"
 
-#include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "agentwire/build.h"
 #include "agentwire/snapshot.h"
 
@@ -28,19 +24,9 @@ static int tear_down(void **state)
     return 0;
 }
 
-static aw_span_t bytes_of(const json_t *line, const char *key, aw_arena_t *arena)
+static aw_span_t bytes_of(const json_t *line, const char *key)
 {
-    const char *hex = json_string_value(json_object_get(line, key));
-    assert_non_null(hex);
-    const size_t size = strlen(hex) / 2;
-    uint8_t *bytes = aw_arena_alloc(arena, size + 1);
-    assert_non_null(bytes);
-    for (size_t i = 0; i < size; i++) {
-        unsigned byte;
-        assert_int_equal(sscanf(hex + 2 * i, "%2x", &byte), 1);
-        bytes[i] = (uint8_t)byte;
-    }
-    return (aw_span_t){bytes, size};
+    return aw_test_hex(aw_test_text(line, key));
 }
 
 static void expect_same(const char *name, const char *what, aw_span_t found, aw_span_t wanted)
@@ -50,24 +36,25 @@ static void expect_same(const char *name, const char *what, aw_span_t found, aw_
     }
 }
 
-static void check_case(const json_t *line, aw_arena_t *arena)
+static void check_case(const json_t *line, void *opaque)
 {
-    const char *name = json_string_value(json_object_get(line, "name"));
+    aw_arena_t *arena = opaque;
+    const char *name = aw_test_text(line, "name");
     const json_t *id = json_object_get(line, "request_id");
     const aw_span_t request_id = aw_span_view(json_string_value(id), json_string_length(id));
     const int64_t time_ms = json_integer_value(json_object_get(line, "snapshot_at_ms"));
-    const aw_span_t published = aw_test_guarded(bytes_of(line, "published_hex", arena));
+    const aw_span_t published = aw_test_guarded(bytes_of(line, "published_hex"));
     aw_span_t answer = AW_SPAN_NULL;
     aw_span_t again = AW_SPAN_NULL;
     aw_span_t encoded = AW_SPAN_NULL;
     aw_snapshot_view_t view;
-    assert_non_null(name);
+    aw_arena_reset(arena);
     assert_int_equal(aw_snapshot_answer(published, time_ms, request_id, arena, NULL, &answer, NULL),
                      AW_OK);
-    expect_same(name, "the answer", answer, bytes_of(line, "answer_hex", arena));
+    expect_same(name, "the answer", answer, bytes_of(line, "answer_hex"));
     const aw_message_t *message = aw_test_decode(AW_MESSAGE_STATE_SNAPSHOT, answer, arena);
     assert_int_equal(aw_message_encode(message, arena, &encoded), AW_OK);
-    expect_same(name, "the encoding", encoded, bytes_of(line, "deterministic_hex", arena));
+    expect_same(name, "the encoding", encoded, bytes_of(line, "deterministic_hex"));
     assert_int_equal(aw_snapshot_scan(answer, &view, NULL), AW_OK);
     assert_true(view.snapshot_at_ms == time_ms);
     expect_same(name, "request_id", view.request_id, request_id);
@@ -82,22 +69,7 @@ static void check_case(const json_t *line, aw_arena_t *arena)
 static void test_snapshot_golden_answers_are_the_frozen_bytes(void **state)
 {
     aw_arena_t *arena = ((fixture_t *)*state)->arena;
-    FILE *file = fopen(CASES, "r");
-    char *text = NULL;
-    size_t capacity = 0;
-    unsigned count = 0;
-    assert_non_null(file);
-    while (getline(&text, &capacity, file) > 0) {
-        json_t *line = json_loads(text, JSON_ALLOW_NUL, NULL);
-        assert_non_null(line);
-        aw_arena_reset(arena);
-        check_case(line, arena);
-        json_decref(line);
-        count++;
-    }
-    free(text);
-    fclose(file);
-    assert_true(count > 200);
+    assert_true(aw_test_lines(CASES, check_case, arena) > 200);
 }
 
 static void test_snapshot_refused_state_gives_no_answer(void **state)
