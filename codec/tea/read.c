@@ -77,7 +77,7 @@ static version_t read_version(aw__tea_check_t *check, const aw__json_value_t *ro
 static const aw__tea_type_t *find_type(const aw__tea_envelope_t *envelope, aw_span_t name)
 {
     for (unsigned i = 0; i < envelope->count; i++) {
-        if (aw_span_equal(name, aw_span_text_view(envelope->types[i].name))) {
+        if (aw_span_equal(name, aw_span_text_view(envelope->types[i].payload->name))) {
             return &envelope->types[i];
         }
     }

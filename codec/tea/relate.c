@@ -28,23 +28,18 @@ static bool broken(aw__tea_check_t *check, aw_tea_label_t label, const aw__json_
                          false);
 }
 
-static bool meets(aw__tea_need_t need, bool there)
-{
-    return need == AW__TEA_MAY || (need == AW__TEA_MUST) == there;
-}
-
 static bool check_command(aw__tea_check_t *check, const aw__json_value_t *envelope)
 {
-    return meets(check->type->session, member(envelope, "sessionId") != NULL) ||
+    return check->type->session == (member(envelope, "sessionId") != NULL) ||
            broken(check, AW_TEA_LABEL_SESSION_PRESENCE, envelope, "sessionId");
 }
 
 static bool check_event(aw__tea_check_t *check, const aw__json_value_t *envelope)
 {
-    if (!meets(check->type->run, member(envelope, "runId") != NULL)) {
+    if (check->type->run != (member(envelope, "runId") != NULL)) {
         return broken(check, AW_TEA_LABEL_REFERENCES, envelope, "runId");
     }
-    return meets(check->type->turn, member(envelope, "turnId") != NULL) ||
+    return check->type->turn == (member(envelope, "turnId") != NULL) ||
            broken(check, AW_TEA_LABEL_REFERENCES, envelope, "turnId");
 }
 
