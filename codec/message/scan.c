@@ -189,8 +189,7 @@ int aw__scan(aw_message_type_t type, aw_span_t input, aw_error_t *error)
 /* True when the schema has a field of this kind under this wire type. */
 static bool is_known(char kind, uint32_t wire)
 {
-    const bool is_varint = kind == 'i' || kind == 'u' || kind == 't' || kind == 'e';
-    return kind != '\0' && wire == (is_varint ? AW__WIRE_VARINT : AW__WIRE_BYTES);
+    return kind != '\0' && wire == aw__wire_of(kind);
 }
 
 /* Reads the value of a piece whose tag has been read, but for what is nested in it: a string and a

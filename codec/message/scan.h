@@ -6,6 +6,13 @@
 #include "codec/message/schema.h"
 #include "codec/wire/reader.h"
 
+/** The wire type that a field of this kind is written under. */
+static inline aw__wire_t aw__wire_of(char kind)
+{
+    const bool is_varint = kind == 'i' || kind == 'u' || kind == 't' || kind == 'e';
+    return is_varint ? AW__WIRE_VARINT : AW__WIRE_BYTES;
+}
+
 /** A message that is open during a scan. */
 typedef struct aw__frame {
     aw_message_type_t type;

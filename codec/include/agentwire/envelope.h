@@ -3,6 +3,7 @@
 
 #include "agentwire/error.h"
 #include "agentwire/span.h"
+#include "agentwire/status.h"
 
 #pragma GCC visibility push(default)
 
@@ -43,7 +44,7 @@ typedef struct aw_envelope_view {
  *
  * Returns AW_OK, AW_STATUS_LIMIT_SIZE, or one of the bad-input statuses.
  */
-int aw_envelope_scan(aw_span_t input, aw_envelope_view_t *ret_view, aw_error_t *error);
+AW_CHECKED int aw_envelope_scan(aw_span_t input, aw_envelope_view_t *ret_view, aw_error_t *error);
 
 /** True when the bytes read well as a ToolResult with an intent_id and are not a plausible
  * envelope: a producer that forgot the envelope. A hint for the text of a dead letter, never a

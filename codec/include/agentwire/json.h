@@ -31,8 +31,8 @@ typedef enum aw_json_numbers {
  *
  * Lives on the caller's stack; the members are the writer's own. Calls never fail by themselves:
  * the first trouble is kept, everything after it is ignored, and aw_json_finish() reports it. Calls
- * in an order that makes no JSON text (a value without its key, a close without its open) are bugs
- * and assert.
+ * in an order that makes no JSON text (a value without its key, a close without its open), and more
+ * than AW_JSON_DEPTH_MAX open at once, are bugs and assert.
  *
  * Keys are written in the order given: who wants canonical JSON opens an object, gives its keys in
  * ascending byte order, each once, and uses AW_JSON_COMPACT. The text is always valid UTF-8, and

@@ -212,7 +212,7 @@ const char *aw_tea_label_meaning(aw_tea_label_t label);
 /** Judges one text: syntax, uniqueness of keys, version and type, then every rule of the type.
  *
  * Takes time and memory linear in the text, from the arena; there is no cap on the text's size but
- * 4 GiB, so the caller applies its own before. ret_result borrows from text and arena.
+ * 2^31-2 bytes, so the caller applies its own before. ret_result borrows from text and arena.
  * Returns AW_OK when there is a verdict, whatever it is; else AW_STATUS_LIMIT_SIZE,
  * AW_STATUS_LIMIT_DECODE_BYTES or AW_STATUS_NO_MEMORY, and ret_result is untouched. */
 AW_CHECKED int aw_tea_check(aw_tea_kind_t kind, aw_tea_edition_t edition, aw_span_t text,
