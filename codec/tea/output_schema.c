@@ -202,7 +202,7 @@ static bool leads_out(aw_span_t reference)
         size_t at = 0;
         while (at < size && at < reference.size &&
                (reference.data[at] == (uint8_t)schemes[i][at] ||
-                (reference.data[at] | 0x20) == schemes[i][at])) {
+                (schemes[i][at] != ':' && (reference.data[at] | 0x20) == schemes[i][at]))) {
             at++;
         }
         if (at == size) {

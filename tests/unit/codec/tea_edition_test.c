@@ -129,6 +129,8 @@ static void test_edition_b_schemas_keywords_are_held_to_the_draft(void **state)
         {"", "prompt", SCHEMA("{\"$vocabulary\":{\"u\":1}}"), "ok", "invalid:schema"},
         {"", "prompt", SCHEMA("{\"not\":{\"$dynamicRef\":\"FILE:///x\"}}"), "ok", "invalid:schema"},
         {"", "prompt", SCHEMA("{\"$ref\":\"other.json\"}"), "ok", "ok"},
+        {"", "prompt", SCHEMA("{\"$ref\":\"HtTpS://x\"}"), "ok", "invalid:schema"},
+        {"", "prompt", SCHEMA("{\"$ref\":\"file\\u001a\"}"), "ok", "ok"},
     };
     expect_rows(rows, sizeof rows / sizeof rows[0]);
 }
