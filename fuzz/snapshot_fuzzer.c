@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     aw_span_t answer = AW_SPAN_NULL;
     const int status = aw_message_scan(AW_MESSAGE_STATE_SNAPSHOT, published, &scan_error);
     fuzz_require(aw_snapshot_scan(published, &scanned, &error) == status);
-    fuzz_require(memcmp(&scan_error, &error, sizeof error) == 0);
+    fuzz_require_same_error(&scan_error, &error);
     const int answered = aw_snapshot_answer(published, time_ms, id, arena, &view, &answer, NULL);
     if (status == AW_OK && aw_utf8_valid(id)) {
         fuzz_require(answered == AW_OK && same_view(&view, &scanned));

@@ -376,6 +376,7 @@ static int64_t read_exponent(aw_span_t token, size_t at)
 static void read_significand(aw_span_t token, significand_t *number)
 {
     bool fraction = false;
+    number->digit[KEPT_DIGITS - 1] = 0; /* where all the rest is noted */
     number->count = 0;
     number->exponent = 0;
     for (size_t at = token.data[0] == '-'; at < token.size; at++) {

@@ -73,6 +73,14 @@ void aw_test_expect_hex(aw_span_t bytes, const char *hex)
     free(expected);
 }
 
+void aw_test_expect_same_error(const aw_error_t *error, const aw_error_t *expected)
+{
+    assert_int_equal(error->status, expected->status);
+    assert_int_equal(error->offset, expected->offset);
+    assert_string_equal(error->field, expected->field);
+    assert_string_equal(error->text, expected->text);
+}
+
 void aw_test_expect_refused(aw_message_type_t type, aw_span_t input, int status, int64_t offset,
                             const char *field)
 {
@@ -90,10 +98,7 @@ void aw_test_expect_refused(aw_message_type_t type, aw_span_t input, int status,
     const aw_message_t *message = NULL;
     assert_int_equal(aw_message_decode(type, input, arena, &message, &decode_error), status);
     assert_null(message);
-    assert_int_equal(decode_error.status, error.status);
-    assert_int_equal(decode_error.offset, error.offset);
-    assert_string_equal(decode_error.field, error.field);
-    assert_string_equal(decode_error.text, error.text);
+    aw_test_expect_same_error(&decode_error, &error);
     aw_arena_free(arena);
 }
 

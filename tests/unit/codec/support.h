@@ -28,6 +28,9 @@ aw_span_t aw_test_guarded(aw_span_t bytes);
 /** Fails unless bytes are those written in hex. */
 void aw_test_expect_hex(aw_span_t bytes, const char *hex);
 
+/** Fails unless two readers say the same of one input. */
+void aw_test_expect_same_error(const aw_error_t *error, const aw_error_t *expected);
+
 /** Fails unless the scan and the decoder both refuse the bytes with this status, at this offset and
  * in this field. */
 void aw_test_expect_refused(aw_message_type_t type, aw_span_t input, int status, int64_t offset,
