@@ -6,6 +6,9 @@
 #include "agentwire/status.h"
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /** Memory that is given out piece by piece and taken back all at once.
  *
@@ -35,6 +38,9 @@ void *aw_arena_calloc(aw_arena_t *arena, size_t count, size_t size);
  *  AW_STATUS_NO_MEMORY. Every function of the library that takes an arena returns it so. */
 int aw_arena_status(const aw_arena_t *arena);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

@@ -6,6 +6,9 @@
 #include "agentwire/status.h"
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /** Which payload an AgentEnvelope holds. The values are the payload's field numbers, so that a new
  *  variant has its number already; NONE is an envelope without a payload. */
@@ -51,6 +54,9 @@ AW_CHECKED int aw_envelope_scan(aw_span_t input, aw_envelope_view_t *ret_view, a
  * verdict. */
 bool aw_envelope_looks_like_result(aw_span_t input);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

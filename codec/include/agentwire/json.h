@@ -8,6 +8,9 @@
 #include "agentwire/status.h"
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /** Deepest nesting of objects and arrays one writer keeps: as deep as tea-protocol reads. */
 #define AW_JSON_DEPTH_MAX 127u
@@ -156,6 +159,9 @@ AW_CHECKED int aw_json_parse(aw_message_type_t type, aw_span_t text, aw_arena_t 
 AW_CHECKED int aw_json_canonical(aw_span_t text, aw_arena_t *arena, aw_span_t *ret_text,
                                  aw_error_t *error);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

@@ -7,6 +7,9 @@
 #include "agentwire/status.h"
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /** What the scan saw of a serialized StateSnapshot, after merging as the reference runtime merges:
  *  the last of each field. Spans borrow from the input; a field that is not set is the absent span.
@@ -55,6 +58,9 @@ AW_CHECKED int aw_snapshot_answer(aw_span_t published, int64_t snapshot_at_ms, a
 AW_CHECKED int aw_snapshot_empty(aw_span_t entity_key, int64_t snapshot_at_ms, aw_span_t request_id,
                                  aw_arena_t *arena, aw_span_t *ret_bytes);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

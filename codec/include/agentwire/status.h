@@ -2,6 +2,9 @@
 #define AGENTWIRE_STATUS_H
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /** Every status of the library: identifier, number, name, text.
  *
@@ -59,6 +62,9 @@ const char *aw_status_name(int status);
 /** One line that says what the status means. Static storage, never NULL. */
 const char *aw_status_text(int status);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

@@ -8,6 +8,9 @@
 #include "agentwire/status.h"
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* tea-protocol 1.0: the JSON that peers of the agents speak. docs/tea.md has every type and member.
  *
@@ -329,6 +332,9 @@ AW_CHECKED int aw_tea_error_answer(aw_tea_kind_t kind, const aw_tea_result_t *re
                                    aw_span_t correlation_id, aw_arena_t *arena,
                                    aw_span_t *ret_text);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif
