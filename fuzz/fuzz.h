@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agentwire/message.h"
 
@@ -18,6 +19,13 @@ static inline void fuzz_require(bool holds)
     if (!holds) {
         abort();
     }
+}
+
+/** Two readers say the same of one input. */
+static inline void fuzz_require_same_error(const aw_error_t *a, const aw_error_t *b)
+{
+    fuzz_require(a->status == b->status && a->offset == b->offset &&
+                 strcmp(a->field, b->field) == 0 && strcmp(a->text, b->text) == 0);
 }
 
 /** The message type that the first byte stands for; the rest is the input. size is not 0. */

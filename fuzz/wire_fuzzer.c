@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const aw_message_t *message = NULL;
     const int status = aw_message_scan(type, input, &scan_error);
     fuzz_require(aw_message_decode(type, input, arena, &message, &decode_error) == status);
-    fuzz_require(memcmp(&scan_error, &decode_error, sizeof scan_error) == 0);
+    fuzz_require_same_error(&scan_error, &decode_error);
     fuzz_require(status == AW_OK || (scan_error.offset >= 0 && (size_t)scan_error.offset <= size));
     if (type == AW_MESSAGE_AGENT_ENVELOPE) {
         check_envelope(input, status, message);

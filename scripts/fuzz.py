@@ -54,6 +54,15 @@ def keyring_seeds():
     yield b"# x\n\n a=_-8=\r\nb=AA\n"
 
 
+def snapshot_seeds():
+    times = (0, 0x20, 0x60, 0x80)  # zero, above and below, above a length of at most 31
+    cases = ROOT / "golden" / "snapshot" / "v1" / "cases.jsonl"
+    for index, one in enumerate(map(json.loads, cases.read_text(encoding="utf-8").splitlines())):
+        request_id = one["request_id"].encode()[:31]
+        yield (bytes([times[index % len(times)] | len(request_id)]) + request_id
+               + bytes.fromhex(one["published_hex"]))
+
+
 def inbox_seeds():
     for folder in sorted((ROOT / "golden" / "session-inbox").glob("v*")):
         for line in (folder / "fixtures.jsonl").read_text(encoding="utf-8").splitlines():
@@ -76,7 +85,7 @@ def tea_seeds():
 
 
 SEEDS = {"wire": wire_seeds, "migrate": wire_seeds, "json": json_seeds, "canonical": canonical_seeds,
-         "keyring": keyring_seeds, "inbox": inbox_seeds, "tea": tea_seeds}
+         "keyring": keyring_seeds, "snapshot": snapshot_seeds, "inbox": inbox_seeds, "tea": tea_seeds}
 
 
 def run(build, name, seconds):

@@ -36,11 +36,6 @@ typedef struct letter_texts {
     char message[MESSAGE_MAX];
 } letter_texts_t;
 
-static int arena_status(const aw_arena_t *arena)
-{
-    return aw_arena_limited(arena) ? AW_STATUS_LIMIT_DECODE_BYTES : AW_STATUS_NO_MEMORY;
-}
-
 static aw_span_t cut_key(aw_span_t key)
 {
     return aw_span_view(key.data, key.size < AB_LETTER_KEY_MAX ? key.size : AB_LETTER_KEY_MAX);
@@ -243,7 +238,7 @@ int ab_dead_letter_build(const ab_record_t *record, const ab_verdict_t *verdict,
 
     assert(verdict->outcome == AB_OUTCOME_DEAD_LETTERED && verdict->reason != AB_REASON_NONE);
     if (texts == NULL) {
-        return arena_status(arena);
+        return aw_arena_status(arena);
     }
     status = write_texts(record, verdict, output_topic, texts);
     if (status == AW_OK) {

@@ -16,7 +16,7 @@ static int add_header(ab_answer_t *answer, aw_arena_t *arena, const char *name, 
     const size_t size = strlen(text);
     char *copy = aw_arena_alloc(arena, size + 1);
     if (copy == NULL) {
-        return aw_arena_limited(arena) ? AW_STATUS_LIMIT_DECODE_BYTES : AW_STATUS_NO_MEMORY;
+        return aw_arena_status(arena);
     }
     assert(answer->header_count < AB_ANSWER_HEADERS_MAX);
     memcpy(copy, text, size + 1);
@@ -39,11 +39,8 @@ static int answer_known(const ab_verdict_t *verdict, const ab_answer_source_t *s
 {
     aw_snapshot_view_t view;
     char text[AB_DECIMAL_MAX];
-    int status = aw_snapshot_scan(source->entry.value, &view, NULL);
-    if (status == AW_OK) {
-        status = aw_snapshot_answer(source->entry.value, verdict->event_time_ms,
-                                    verdict->request_id, arena, &answer->value, NULL);
-    }
+    int status = aw_snapshot_answer(source->entry.value, verdict->event_time_ms,
+                                    verdict->request_id, arena, &view, &answer->value, NULL);
     if (status == AW_OK) {
         status = add_coordinates(answer, arena, AB_HEADER_STATE_OFFSET, "", source,
                                  source->entry.offset);

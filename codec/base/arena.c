@@ -175,7 +175,7 @@ void *aw_arena_calloc(aw_arena_t *arena, size_t count, size_t size)
     return piece;
 }
 
-int aw_arena_limited(const aw_arena_t *arena)
+int aw_arena_status(const aw_arena_t *arena)
 {
-    return arena->limited ? 1 : 0;
+    return arena->limited ? AW_STATUS_LIMIT_DECODE_BYTES : AW_STATUS_NO_MEMORY;
 }

@@ -67,7 +67,7 @@ int aw_intent_sign(const aw_message_t *intent, aw_span_t key_id, aw_span_t key, 
     aw_builder_init_copy(&builder, intent, arena);
     uint8_t *signature = aw_arena_alloc(arena, sizeof mac);
     if (signature == NULL) {
-        return aw_arena_limited(arena) ? AW_STATUS_LIMIT_DECODE_BYTES : AW_STATUS_NO_MEMORY;
+        return aw_arena_status(arena);
     }
     memcpy(signature, mac, sizeof mac);
     set_signature(&builder, SCHEME_HMAC_SHA256, key_id, aw_span_view(signature, sizeof mac));

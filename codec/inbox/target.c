@@ -124,7 +124,7 @@ int aw_inbox_stable_token(aw_span_t run_id, aw_arena_t *arena, aw_span_t *ret_to
     uint8_t *token =
         run_id.size <= SIZE_MAX - around ? aw_arena_alloc(arena, run_id.size + around) : NULL;
     if (token == NULL) {
-        return aw_arena_limited(arena) ? AW_STATUS_LIMIT_DECODE_BYTES : AW_STATUS_NO_MEMORY;
+        return aw_arena_status(arena);
     }
     uint8_t *end = mempcpy(token, TOKEN_HEAD, sizeof TOKEN_HEAD - 1);
     if (run_id.size > 0) {

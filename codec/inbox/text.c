@@ -12,10 +12,10 @@ _Static_assert(AW_INBOX_NESTING_MAX + 2 <= AW_JSON_DEPTH_MAX, "what is read can 
 
 aw__json_value_t *aw__inbox_read(aw_span_t text, aw__json_maker_t *maker, aw_inbox_result_t *result)
 {
-    static const aw__json_limits_t LIMITS = {.depth_max = AW_INBOX_NESTING_MAX};
     aw_error_t error = AW_ERROR_INIT;
     const aw__json_value_t *root = NULL;
-    int status = aw__json_read(text, &LIMITS, AW__JSON_LAST_OF_EQUALS, maker->arena, &root, &error);
+    int status = aw__json_read(text, AW_INBOX_NESTING_MAX, AW__JSON_LAST_OF_EQUALS, maker->arena,
+                               &root, &error);
     if (status == AW_STATUS_MALFORMED_JSON || status == AW_STATUS_LIMIT_DEPTH) {
         aw__inbox_fail(result, AW_INBOX_CLASS_MALFORMED_JSON, NULL, error.field,
                        "the text is no JSON that can be read: %s (byte %lld)", error.text,

@@ -14,8 +14,7 @@ void aw__json_maker_init(aw__json_maker_t *maker, aw_arena_t *arena)
 void aw__json_maker_refuse(aw__json_maker_t *maker)
 {
     if (maker->status == AW_OK) {
-        maker->status =
-            aw_arena_limited(maker->arena) ? AW_STATUS_LIMIT_DECODE_BYTES : AW_STATUS_NO_MEMORY;
+        maker->status = aw_arena_status(maker->arena);
     }
 }
 

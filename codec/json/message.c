@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agentwire/field.h"
+#include "codec/base/limits.h"
 
 /** The fields of each message in the order of their JSON names, a hexadecimal digit a field number.
  *  The unit test holds it against the names. */
@@ -27,9 +28,6 @@ static const char *const field_order[AW_MESSAGE_COUNT] = {
 };
 
 _Static_assert(AW_FIELD_NUMBER_MAX <= 15, "a field number is one hexadecimal digit");
-
-/** Messages that are open at once: what the schema needs (3), and one more. */
-#define FRAMES_MAX 4
 
 /** A message that is being written. */
 typedef struct frame {
@@ -81,8 +79,7 @@ static void write_map(aw_json_writer_t *writer, const aw_message_t *message,
     if (entries == NULL) {
         count = 0;
         if (writer->status == AW_OK) {
-            writer->status =
-                aw_arena_limited(scratch) ? AW_STATUS_LIMIT_DECODE_BYTES : AW_STATUS_NO_MEMORY;
+            writer->status = aw_arena_status(scratch);
         }
     }
     for (size_t i = 0; i < count; i++) {
@@ -171,14 +168,14 @@ static void write_field(aw_json_writer_t *writer, frame_t *frame, aw_arena_t *sc
 void aw_json_message_members(aw_json_writer_t *writer, const aw_message_t *message,
                              aw_arena_t *scratch)
 {
-    frame_t frames[FRAMES_MAX];
+    frame_t frames[AW__FRAMES_MAX];
     size_t depth = 1;
     frames[0] = frame_of(message);
     while (depth > 0) {
         frame_t *frame = &frames[depth - 1];
         if (frame->index < frame->count) {
             aw_value_t value = aw_message_value(frame->message, &frame->field, frame->index++);
-            assert(depth < FRAMES_MAX);
+            assert(depth < AW__FRAMES_MAX);
             frames[depth++] = frame_of(value.as.message);
             aw_json_object_open(writer);
         } else if (frame->count > 0) {

@@ -300,6 +300,44 @@ size_t aw__double_text(double value, aw_json_numbers_t layout_of,
     return (size_t)(at - ret_text);
 }
 
+/** The byte at an offset, -1 behind the end. */
+static int peek(aw_span_t text, size_t at)
+{
+    return at < text.size ? text.data[at] : -1;
+}
+
+/** Moves behind a run of digits; false when there is none. */
+static bool pass_digits(aw_span_t text, size_t *at)
+{
+    const size_t start = *at;
+    while (peek(text, *at) >= '0' && peek(text, *at) <= '9') {
+        (*at)++;
+    }
+    return *at > start;
+}
+
+bool aw__number_pass(aw_span_t text, size_t *at)
+{
+    *at += peek(text, *at) == '-';
+    if (peek(text, *at) == '0') {
+        (*at)++;
+    } else if (!pass_digits(text, at)) {
+        return false;
+    }
+    if (peek(text, *at) == '.') {
+        (*at)++;
+        if (!pass_digits(text, at)) {
+            return false;
+        }
+    }
+    if (peek(text, *at) == 'e' || peek(text, *at) == 'E') {
+        (*at)++;
+        *at += peek(text, *at) == '+' || peek(text, *at) == '-';
+        return pass_digits(text, at);
+    }
+    return true;
+}
+
 /** The significant digits of a token and what they are to be multiplied with. */
 typedef struct significand {
     uint8_t digit[KEPT_DIGITS];
@@ -338,6 +376,7 @@ static int64_t read_exponent(aw_span_t token, size_t at)
 static void read_significand(aw_span_t token, significand_t *number)
 {
     bool fraction = false;
+    number->digit[KEPT_DIGITS - 1] = 0; /* where all the rest is noted */
     number->count = 0;
     number->exponent = 0;
     for (size_t at = token.data[0] == '-'; at < token.size; at++) {
@@ -448,6 +487,13 @@ static bool read_double(aw_span_t token, double *ret_value)
     return true;
 }
 
+/** value = value * 10 + digit; false when that is more than 64 bits. */
+static bool times_ten_plus(uint64_t *value, uint8_t digit)
+{
+    return !__builtin_mul_overflow(*value, 10, value) &&
+           !__builtin_add_overflow(*value, digit, value);
+}
+
 /** Reads an integer token other than -0 into 64 bits. */
 static bool read_integer(aw_span_t token, aw__number_t *ret_number)
 {
@@ -455,8 +501,7 @@ static bool read_integer(aw_span_t token, aw__number_t *ret_number)
     uint64_t value = 0;
     for (size_t at = negative; at < token.size; at++) {
         uint8_t digit = (uint8_t)(token.data[at] - '0');
-        if (digit > 9 || __builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, digit, &value)) {
+        if (digit > 9 || !times_ten_plus(&value, digit)) {
             return false;
         }
     }
@@ -482,5 +527,30 @@ bool aw__number_read(aw_span_t token, aw__number_t *ret_number)
         return false;
     }
     *ret_number = (aw__number_t){.kind = AW__NUMBER_DOUBLE, .as.real = value};
+    return true;
+}
+
+bool aw__number_whole(aw_span_t text, bool *ret_negative, uint64_t *ret_magnitude)
+{
+    significand_t number;
+    uint64_t value = 0;
+    size_t end = 0;
+    if (!aw__number_pass(text, &end) || end < text.size) {
+        return false;
+    }
+    read_significand(text, &number);
+    for (unsigned i = 0; i < number.count; i++) {
+        if (!times_ten_plus(&value, number.digit[i])) {
+            return false;
+        }
+    }
+    /* the last digit is not 0: what has a fraction is not whole, and zeros soon overflow */
+    for (; value > 0 && number.exponent != 0; number.exponent--) {
+        if (number.exponent < 0 || !times_ten_plus(&value, 0)) {
+            return false;
+        }
+    }
+    *ret_negative = text.data[0] == '-' && value > 0;
+    *ret_magnitude = value;
     return true;
 }

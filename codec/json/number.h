@@ -25,6 +25,10 @@ aw__decimal_t aw__decimal_shortest(double value);
  * every layout but ECMAScript's. */
 size_t aw__double_text(double value, aw_json_numbers_t layout, char ret_text[AW__DOUBLE_TEXT_MAX]);
 
+/** Moves *at behind the number of JSON's grammar that begins there. Returns false, with *at at the
+ * byte that is missing, when it breaks off or none begins. */
+bool aw__number_pass(aw_span_t text, size_t *at);
+
 /** What a number token stands for. */
 typedef enum aw__number_kind {
     AW__NUMBER_UINT,  /* an integer token of 0 .. 2^64-1 */
@@ -44,5 +48,10 @@ typedef struct aw__number {
 /** Reads a token that follows the JSON grammar of numbers. Locale plays no part; the time is linear
  * in the token. Returns false, and leaves ret_number, when the magnitude is beyond a double. */
 bool aw__number_read(aw_span_t token, aw__number_t *ret_number);
+
+/** Reads a decimal number that follows JSON's grammar (`7`, `-0`, `1.50e1`) and is whole, exactly:
+ * no digit is lost to a double on the way. Returns false, and leaves both, when the text is no such
+ * number or its magnitude is above 2^64-1. Zero is never negative. Time is linear in the text. */
+bool aw__number_whole(aw_span_t text, bool *ret_negative, uint64_t *ret_magnitude);
 
 #endif

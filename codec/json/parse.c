@@ -6,12 +6,9 @@
 #include "codec/base/base64.h"
 #include "codec/base/error.h"
 #include "codec/base/limits.h"
+#include "codec/json/number.h"
 #include "codec/json/reader.h"
 #include "codec/json/sorted.h"
-#include "codec/json/whole.h"
-
-/* Messages that are open at once: what the schema needs (3), and one more. */
-#define FRAMES_MAX 4
 
 /* An object of the text that becomes a message. */
 typedef struct frame {
@@ -46,9 +43,7 @@ static bool mismatch(parse_t *parse, const aw__json_value_t *value, bool at_key,
 
 static bool no_room(parse_t *parse)
 {
-    const int status =
-        aw_arena_limited(parse->arena) ? AW_STATUS_LIMIT_DECODE_BYTES : AW_STATUS_NO_MEMORY;
-    parse->status = aw__error_set(parse->error, status, -1, NULL, NULL);
+    parse->status = aw__error_set(parse->error, aw_arena_status(parse->arena), -1, NULL, NULL);
     return false;
 }
 
@@ -70,7 +65,7 @@ static bool read_whole(const aw__json_value_t *value, int64_t min, uint64_t max,
     bool negative;
     uint64_t magnitude;
     if ((value->kind != AW__JSON_NUMBER && value->kind != AW__JSON_STRING) ||
-        !aw__whole_read(value->text, &negative, &magnitude)) {
+        !aw__number_whole(value->text, &negative, &magnitude)) {
         return false;
     }
     if (negative ? magnitude > 0 - (uint64_t)min : magnitude > max) {
@@ -286,7 +281,7 @@ static void give(frame_t *around, const aw_message_t *message)
 /* Walks the tree with a stack as deep as the schema. */
 static bool read_message(parse_t *parse, aw_message_type_t type, const aw_message_t **ret_message)
 {
-    frame_t frames[FRAMES_MAX];
+    frame_t frames[AW__FRAMES_MAX];
     size_t depth = 1;
     if (!open_frame(parse, &frames[0], type, parse->root)) {
         return false;
@@ -315,7 +310,7 @@ static bool read_message(parse_t *parse, aw_message_type_t type, const aw_messag
             }
         }
         if (inner != NULL) {
-            assert(depth < FRAMES_MAX);
+            assert(depth < AW__FRAMES_MAX);
             if (!open_frame(parse, &frames[depth], frame->field.type, inner)) {
                 return false;
             }
@@ -325,9 +320,6 @@ static bool read_message(parse_t *parse, aw_message_type_t type, const aw_messag
     return true;
 }
 
-/* Texts of any size, as deep as the writer of canonical JSON goes. */
-static const aw__json_limits_t LIMITS = {.depth_max = AW_JSON_DEPTH_MAX};
-
 int aw_json_parse(aw_message_type_t type, aw_span_t text, aw_arena_t *arena,
                   const aw_message_t **ret_message, aw_error_t *error)
 {
@@ -336,7 +328,7 @@ int aw_json_parse(aw_message_type_t type, aw_span_t text, aw_arena_t *arena,
     }
     parse_t parse = {.arena = arena, .error = error, .status = AW_OK};
     const int status =
-        aw__json_read(text, &LIMITS, AW__JSON_ANY_MAGNITUDE, arena, &parse.root, error);
+        aw__json_read(text, AW_JSON_DEPTH_MAX, AW__JSON_ANY_MAGNITUDE, arena, &parse.root, error);
     if (status != AW_OK) {
         return status;
     }
@@ -351,7 +343,7 @@ int aw_json_parse(aw_message_type_t type, aw_span_t text, aw_arena_t *arena,
 int aw_json_canonical(aw_span_t text, aw_arena_t *arena, aw_span_t *ret_text, aw_error_t *error)
 {
     const aw__json_value_t *root;
-    int status = aw__json_read(text, &LIMITS, AW__JSON_STRICT, arena, &root, error);
+    int status = aw__json_read(text, AW_JSON_DEPTH_MAX, AW__JSON_STRICT, arena, &root, error);
     if (status != AW_OK) {
         return status;
     }

@@ -22,14 +22,13 @@ typedef enum expected {
 typedef struct reader {
     aw_span_t text;
     size_t at;
-    aw__json_limits_t limits;
+    uint32_t depth_max; /* 0 for none */
     unsigned options;
     aw_arena_t *arena;
     aw_error_t *error;
     aw__json_value_t *root;
     aw__json_value_t *open; /* the innermost open container, NULL outside of all */
     uint32_t depth;         /* containers that are open */
-    uint32_t values;
     expected_t expected;
     bool in_child; /* what is read now is a child of open; in an object, its key is known */
     aw_span_t key; /* of the member that is read */
@@ -78,10 +77,7 @@ static int malformed(reader_t *reader, size_t offset, const char *text)
 
 static int refused(reader_t *reader)
 {
-    return fail(reader,
-                aw_arena_limited(reader->arena) ? AW_STATUS_LIMIT_DECODE_BYTES
-                                                : AW_STATUS_NO_MEMORY,
-                reader->at, NULL);
+    return fail(reader, aw_arena_status(reader->arena), reader->at, NULL);
 }
 
 static void skip_blanks(reader_t *reader)
@@ -283,18 +279,12 @@ static aw__json_value_t *add_value(reader_t *reader, aw__json_kind_t kind, size_
                                    int *ret_status)
 {
     aw__json_value_t *open = reader->open;
-    if (reader->values >= reader->limits.values_max ||
-        (open != NULL && open->count >= reader->limits.count_max)) {
-        *ret_status = fail(reader, AW_STATUS_LIMIT_COUNT, offset, NULL);
-        return NULL;
-    }
     aw__json_value_t *value = aw__json_new(reader->arena, kind);
     if (value == NULL) {
         *ret_status = refused(reader);
         return NULL;
     }
     value->offset = (uint32_t)offset;
-    reader->values++;
     if (open == NULL) {
         reader->root = value;
         return value;
@@ -309,7 +299,7 @@ static aw__json_value_t *add_value(reader_t *reader, aw__json_kind_t kind, size_
 
 static int read_container(reader_t *reader, aw__json_kind_t kind)
 {
-    if (reader->depth >= reader->limits.depth_max) {
+    if (reader->depth == reader->depth_max && reader->depth_max != 0) {
         return fail(reader, AW_STATUS_LIMIT_DEPTH, reader->at, NULL);
     }
     int status = AW_OK;
@@ -349,44 +339,6 @@ static int close_container(reader_t *reader)
     return AW_OK;
 }
 
-/** Moves behind a run of digits; false when there is none. */
-static bool skip_digits(const reader_t *reader, size_t *at)
-{
-    const size_t start = *at;
-    while (peek(reader, *at) >= '0' && peek(reader, *at) <= '9') {
-        (*at)++;
-    }
-    return *at > start;
-}
-
-/** Moves behind the number that begins at *at; false, with *at at the byte that is missing, when it
- * breaks off. */
-static bool skip_number(const reader_t *reader, size_t *at)
-{
-    if (peek(reader, *at) == '-') {
-        (*at)++;
-    }
-    if (peek(reader, *at) == '0') {
-        (*at)++;
-    } else if (!skip_digits(reader, at)) {
-        return false;
-    }
-    if (peek(reader, *at) == '.') {
-        (*at)++;
-        if (!skip_digits(reader, at)) {
-            return false;
-        }
-    }
-    if (peek(reader, *at) == 'e' || peek(reader, *at) == 'E') {
-        (*at)++;
-        if (peek(reader, *at) == '+' || peek(reader, *at) == '-') {
-            (*at)++;
-        }
-        return skip_digits(reader, at);
-    }
-    return true;
-}
-
 static bool is_finite(aw_span_t token)
 {
     if (token.size < SURELY_FINITE_BYTES && memchr(token.data, 'e', token.size) == NULL &&
@@ -400,7 +352,7 @@ static bool is_finite(aw_span_t token)
 static int read_number(reader_t *reader, aw_span_t *ret_token)
 {
     size_t at = reader->at;
-    if (!skip_number(reader, &at)) {
+    if (!aw__number_pass(reader->text, &at)) {
         return malformed(reader, at, "a digit is missing in a number");
     }
     const aw_span_t token = {reader->text.data + reader->at, at - reader->at};
@@ -544,23 +496,19 @@ static int read_step(reader_t *reader)
     return read_child(reader);
 }
 
-int aw__json_read(aw_span_t text, const aw__json_limits_t *limits, unsigned options,
-                  aw_arena_t *arena, const aw__json_value_t **ret_root, aw_error_t *error)
+int aw__json_read(aw_span_t text, uint32_t depth_max, unsigned options, aw_arena_t *arena,
+                  const aw__json_value_t **ret_root, aw_error_t *error)
 {
     reader_t reader = {
         .text = text,
-        .limits = *limits,
+        .depth_max = depth_max,
         .options = options,
         .arena = arena,
         .error = error,
         .expected = EXPECT_VALUE,
         .sorter = {.last_of_equals = (options & AW__JSON_LAST_OF_EQUALS) != 0},
     };
-    aw__json_limits_t *const kept = &reader.limits;
-    kept->depth_max = kept->depth_max != 0 ? kept->depth_max : UINT32_MAX;
-    kept->values_max = kept->values_max != 0 ? kept->values_max : UINT32_MAX;
-    kept->count_max = kept->count_max != 0 ? kept->count_max : UINT32_MAX;
-    if (text.size > AW__JSON_TEXT_MAX || (kept->text_max != 0 && text.size > kept->text_max)) {
+    if (text.size > AW__JSON_TEXT_MAX) {
         return aw__error_set(error, AW_STATUS_LIMIT_SIZE, -1, NULL,
                              "the JSON text is larger than allowed");
     }

@@ -3,14 +3,6 @@
 
 #include "codec/json/value.h"
 
-/** What a text may hold. 0 stands for "no limit" in each of them. */
-typedef struct aw__json_limits {
-    size_t text_max;     /* bytes of the text; never above AW__JSON_TEXT_MAX */
-    uint32_t depth_max;  /* containers that may be open at once, the outermost is the first */
-    uint32_t values_max; /* values in all, containers included */
-    uint32_t count_max;  /* members or elements of one container */
-} aw__json_limits_t;
-
 /** What is done with more than the grammar says. */
 typedef enum aw__json_option {
     AW__JSON_STRICT = 0,
@@ -36,14 +28,16 @@ typedef enum aw__json_option {
  * takes 64 bytes of the arena, a member 8 more, a string with escapes at most its length in the
  * text.
  *
+ * depth_max is how many containers may be open at once, the outermost is the first; 0 is no limit.
+ * A text has at most AW__JSON_TEXT_MAX bytes.
+ *
  * error has the byte offset of the first offending item in the text (its size when it ends too
  * early; the quote of the second of two equal keys; the first of these by position) and in `field`
  * the JSON pointer to the value, as far as it is known.
  *
- * Returns AW_OK, AW_STATUS_MALFORMED_JSON, AW_STATUS_DUPLICATE_KEY, AW_STATUS_LIMIT_SIZE (the
- * text), AW_STATUS_LIMIT_DEPTH, AW_STATUS_LIMIT_COUNT (values_max, count_max),
- * AW_STATUS_LIMIT_DECODE_BYTES or AW_STATUS_NO_MEMORY (from the arena). */
-AW_CHECKED int aw__json_read(aw_span_t text, const aw__json_limits_t *limits, unsigned options,
+ * Returns AW_OK, AW_STATUS_MALFORMED_JSON, AW_STATUS_DUPLICATE_KEY, AW_STATUS_LIMIT_SIZE,
+ * AW_STATUS_LIMIT_DEPTH, AW_STATUS_LIMIT_DECODE_BYTES or AW_STATUS_NO_MEMORY (from the arena). */
+AW_CHECKED int aw__json_read(aw_span_t text, uint32_t depth_max, unsigned options,
                              aw_arena_t *arena, const aw__json_value_t **ret_root,
                              aw_error_t *error);
 

@@ -72,11 +72,6 @@ void aw__json_append(aw__json_value_t *container, aw__json_value_t *child)
     }
 }
 
-static int refusal_of(const aw_arena_t *arena)
-{
-    return aw_arena_limited(arena) ? AW_STATUS_LIMIT_DECODE_BYTES : AW_STATUS_NO_MEMORY;
-}
-
 static bool is_sorted(aw__json_value_t *const *members, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
@@ -144,7 +139,7 @@ static int reserve_scratch(aw__json_sorter_t *sorter, size_t count, aw_arena_t *
     const size_t capacity = count > 2 * sorter->capacity ? count : 2 * sorter->capacity;
     aw__json_value_t **scratch = aw_arena_alloc(arena, capacity * sizeof(*scratch));
     if (scratch == NULL) {
-        return refusal_of(arena);
+        return aw_arena_status(arena);
     }
     sorter->scratch = scratch;
     sorter->capacity = capacity;
@@ -207,7 +202,7 @@ int aw__json_sort(aw__json_sorter_t *sorter, aw__json_value_t *object, aw_arena_
     }
     aw__json_value_t **members = aw_arena_alloc(arena, object->count * sizeof(*members));
     if (members == NULL) {
-        return refusal_of(arena);
+        return aw_arena_status(arena);
     }
     size_t count = 0;
     for (aw__json_value_t *member = object->first; member != NULL; member = member->next) {

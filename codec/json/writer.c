@@ -65,8 +65,7 @@ static bool grow(aw_json_writer_t *writer, size_t count)
     }
     uint8_t *data = aw_arena_alloc(writer->arena, capacity);
     if (data == NULL) {
-        writer->status =
-            aw_arena_limited(writer->arena) ? AW_STATUS_LIMIT_DECODE_BYTES : AW_STATUS_NO_MEMORY;
+        writer->status = aw_arena_status(writer->arena);
         return false;
     }
     if (writer->size > 0) {

@@ -14,7 +14,7 @@ static void fail(aw_builder_t *builder, int status)
 static void require_room(aw_builder_t *builder, bool done)
 {
     if (!done) {
-        fail(builder, aw__arena_status(builder->arena));
+        fail(builder, aw_arena_status(builder->arena));
     }
 }
 

@@ -218,7 +218,7 @@ int aw_message_decode(aw_message_type_t type, aw_span_t input, aw_arena_t *arena
         outcome = room(aw__sort_maps(message, arena));
     }
     if (outcome == NO_ROOM) {
-        return aw__error_set(error, aw__arena_status(arena), -1, NULL, NULL);
+        return aw__error_set(error, aw_arena_status(arena), -1, NULL, NULL);
     }
     if (outcome == BAD_INPUT) {
         int status = aw__scan(type, input, error);

@@ -210,7 +210,7 @@ int aw_message_encode(const aw_message_t *message, aw_arena_t *arena, aw_span_t 
     }
     uint8_t *bytes = aw_arena_alloc(arena, size);
     if (bytes == NULL) {
-        return aw__arena_status(arena);
+        return aw_arena_status(arena);
     }
     uint8_t *at = aw__encode_before(message, bytes + size);
     assert(at == bytes);

@@ -54,12 +54,6 @@ bool aw__is_framed(aw_span_t input)
     return scans_behind_indexes(input, HEADER);
 }
 
-/* The wire type that a field of this kind has. */
-static aw__wire_t wire_of(char kind)
-{
-    return strchr("iute", kind) != NULL ? AW__WIRE_VARINT : AW__WIRE_BYTES;
-}
-
 bool aw_envelope_looks_like_result(aw_span_t input)
 {
     if (aw__scan(AW_MESSAGE_TOOL_RESULT, input, NULL) != AW_OK) {
@@ -86,14 +80,14 @@ bool aw_envelope_looks_like_result(aw_span_t input)
         if (in_result == '\0') {
             continue;
         }
-        if (AW__TAG_WIRE(tag) != wire_of(in_result)) {
+        if (AW__TAG_WIRE(tag) != aw__wire_of(in_result)) {
             return false;
         }
         if (number == AW_FIELD_TOOL_RESULT_INTENT_ID) {
             size_t length;
             named = aw__read_length(&value, &length) == AW__DEFECT_NONE && length > 0;
         }
-        own = own || in_envelope == '\0' || wire_of(in_envelope) != wire_of(in_result);
+        own = own || in_envelope == '\0' || aw__wire_of(in_envelope) != aw__wire_of(in_result);
     }
     return named && own;
 }

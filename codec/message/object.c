@@ -151,11 +151,6 @@ bool aw__append_unknown(aw_message_t *message, aw_span_t bytes, aw_arena_t *aren
     return true;
 }
 
-int aw__arena_status(const aw_arena_t *arena)
-{
-    return aw_arena_limited(arena) ? AW_STATUS_LIMIT_DECODE_BYTES : AW_STATUS_NO_MEMORY;
-}
-
 size_t aw_message_unknown_size(const aw_message_t *message)
 {
     size_t size = 0;

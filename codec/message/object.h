@@ -90,9 +90,6 @@ bool aw__append_unknown(aw_message_t *message, aw_span_t bytes, aw_arena_t *aren
  * Maps occur in outermost messages only. */
 bool aw__sort_maps(aw_message_t *message, aw_arena_t *arena);
 
-/** The status behind a NULL that came from the arena. */
-int aw__arena_status(const aw_arena_t *arena);
-
 /** Between protobuf-c's view of bytes and ours. */
 static inline ProtobufCBinaryData aw__binary(aw_span_t bytes)
 {

@@ -90,20 +90,29 @@ static inline void enter(aw__frame_t *frames, unsigned depth, uint32_t number,
     frames[depth] = (aw__frame_t){type, number, message->at, message->end, item};
 }
 
-/* One loop. A message is entered by pushing a frame and left at its last byte. Compiled twice, with
- * and without a capture. */
-__attribute__((always_inline)) static inline int
-scan_message(aw_message_type_t type, aw_span_t input, capture_t *capture, aw_error_t *error)
+static aw__frame_t outermost(aw_message_type_t type, aw_span_t input)
 {
-    aw__reader_t reader = {input.data, input.data + input.size};
-    aw__frame_t frames[AW__FRAMES_MAX];
-    frames[0] = (aw__frame_t){type, 0, reader.at, reader.end, NULL};
-    unsigned depth = 0;
-    const char *kinds = aw__rows[type].kinds;
+    return (aw__frame_t){type, 0, input.data, input.data + input.size, NULL};
+}
+
+/* True when a field of this kind holds messages. */
+static inline bool holds_messages(char kind)
+{
+    return single(kind) == 'm' || kind == 'P';
+}
+
+/* One loop over the message frames[base], of which those below hold the ones around. A message is
+ * entered by pushing a frame and left at its last byte. Compiled once for each of its callers. */
+__attribute__((always_inline)) static inline int scan_message(aw__frame_t *frames, unsigned base,
+                                                              capture_t *capture, aw_error_t *error)
+{
+    aw__reader_t reader = {frames[base].begin, frames[base].end};
+    unsigned depth = base;
+    const char *kinds = aw__rows[frames[base].type].kinds;
     capture_t *top = capture; /* NULL below the outermost message */
     for (;;) {
         if (reader.at == reader.end) {
-            if (depth == 0) {
+            if (depth == base) {
                 return AW_OK;
             }
             depth--;
@@ -132,7 +141,7 @@ scan_message(aw_message_type_t type, aw_span_t input, capture_t *capture, aw_err
             } else if (capture != NULL && number < CAPTURE_NUMBERS) {
                 capture_payload(capture, number, kind, bytes);
             }
-            if (single(kind) == 'm' || kind == 'P') {
+            if (holds_messages(kind)) {
                 reader.end = reader.at + bytes.size;
                 enter(frames, ++depth, number, &reader, item);
                 kinds = aw__rows[frames[depth].type].kinds;
@@ -172,7 +181,94 @@ int aw__scan(aw_message_type_t type, aw_span_t input, aw_error_t *error)
     if (input.size > AW__INPUT_MAX) {
         return aw__error_set(error, AW_STATUS_LIMIT_SIZE, -1, NULL, NULL);
     }
-    return scan_message(type, input, NULL, error);
+    aw__frame_t frames[AW__FRAMES_MAX];
+    frames[0] = outermost(type, input);
+    return scan_message(frames, 0, NULL, error);
+}
+
+/* True when the schema has a field of this kind under this wire type. */
+static bool is_known(char kind, uint32_t wire)
+{
+    return kind != '\0' && wire == aw__wire_of(kind);
+}
+
+/* Reads the value of a piece whose tag has been read, but for what is nested in it: a string and a
+ * message are passed over unseen. */
+static aw__defect_t read_value(aw__reader_t *reader, uint32_t tag, aw__piece_t *piece)
+{
+    aw__defect_t defect;
+    switch (AW__TAG_WIRE(tag)) {
+    case AW__WIRE_BYTES:
+        defect = aw__read_length(reader, &piece->bytes.size);
+        if (defect == AW__DEFECT_NONE) {
+            piece->bytes.data = reader->at;
+            reader->at += piece->bytes.size;
+        }
+        return defect;
+    case AW__WIRE_VARINT:
+        return aw__read_varint(reader, &piece->bits);
+    default:
+        return aw__skip_value(reader, piece->begin, tag, 0);
+    }
+}
+
+aw__piece_t aw__next_piece(aw_message_type_t type, aw__reader_t *reader)
+{
+    aw__piece_t piece = {.begin = reader->at};
+    uint32_t tag = 0;
+    aw__defect_t defect = aw__read_tag(reader, &tag);
+    if (defect == AW__DEFECT_NONE) {
+        defect = read_value(reader, tag, &piece);
+    }
+    assert(defect == AW__DEFECT_NONE);
+    const uint32_t number = AW__TAG_NUMBER(tag);
+    piece.number = is_known(aw__kind(type, number), AW__TAG_WIRE(tag)) ? number : 0;
+    piece.end = reader->at;
+    return piece;
+}
+
+int aw__scan_pieces(aw_message_type_t type, aw_span_t input, aw__piece_fn *take, void *opaque,
+                    aw_error_t *error)
+{
+    aw__frame_t frames[AW__FRAMES_MAX];
+    if (input.size == 0) {
+        return AW_OK;
+    }
+    if (input.size > AW__INPUT_MAX) {
+        return aw__error_set(error, AW_STATUS_LIMIT_SIZE, -1, NULL, NULL);
+    }
+    frames[0] = outermost(type, input);
+    aw__reader_t reader = {frames[0].begin, frames[0].end};
+    while (reader.at < reader.end) {
+        aw__piece_t piece = {.begin = reader.at};
+        uint32_t tag;
+        aw__defect_t defect = aw__read_tag(&reader, &tag);
+        if (defect != AW__DEFECT_NONE) {
+            return aw__scan_report(frames, 0, NULL, reader.at, defect, error);
+        }
+        const uint32_t number = AW__TAG_NUMBER(tag);
+        const char kind = aw__kind(type, number);
+        const bool known = is_known(kind, AW__TAG_WIRE(tag));
+        defect = read_value(&reader, tag, &piece);
+        piece.number = known ? number : 0;
+        piece.end = reader.at;
+        if (defect == AW__DEFECT_NONE && known && single(kind) == 's') {
+            reader.at = piece.bytes.data;
+            defect = pass_string(&reader, piece.bytes);
+        } else if (defect == AW__DEFECT_NONE && known && holds_messages(kind)) {
+            const aw__reader_t inner = {piece.bytes.data, piece.end};
+            enter(frames, 1, number, &inner, piece.begin);
+            const int status = scan_message(frames, 1, NULL, error);
+            if (status != AW_OK) {
+                return status;
+            }
+        }
+        if (defect != AW__DEFECT_NONE) {
+            return aw__scan_report(frames, 0, piece.begin, reader.at, defect, error);
+        }
+        take(opaque, &piece);
+    }
+    return AW_OK;
 }
 
 /* What was captured, under the names that it has in the variant that was set at the end. */
@@ -207,7 +303,9 @@ int aw_envelope_scan(aw_span_t input, aw_envelope_view_t *ret_view, aw_error_t *
         if (input.data[0] == 0x00 && aw__is_framed(input)) {
             return aw__error_set(error, AW_STATUS_FRAMED_PAYLOAD, 0, NULL, NULL);
         }
-        const int status = scan_message(AW_MESSAGE_AGENT_ENVELOPE, input, &capture, error);
+        aw__frame_t frames[AW__FRAMES_MAX];
+        frames[0] = outermost(AW_MESSAGE_AGENT_ENVELOPE, input);
+        const int status = scan_message(frames, 0, &capture, error);
         if (status != AW_OK) {
             return status;
         }

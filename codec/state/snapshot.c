@@ -7,102 +7,27 @@
 #include "agentwire/utf8.h"
 #include "codec/base/error.h"
 #include "codec/base/size.h"
-#include "codec/wire/reader.h"
+#include "codec/message/scan.h"
 #include "codec/wire/writer.h"
 
-/* The numbers of StateSnapshot run from 1 to this; what is unknown is kept under the number behind
- * it, so that it comes last. */
+/* Pieces are grouped by their number, from 1 to this; what is unknown has a group of its own. */
 #define LAST_NUMBER AW_FIELD_STATE_SNAPSHOT_REQUEST_ID
-#define UNKNOWN     (LAST_NUMBER + 1u)
-#define GROUPS      (UNKNOWN + 1u)
-
-/* One field of the outermost message. */
-typedef struct piece {
-    const uint8_t *begin; /* its tag */
-    const uint8_t *end;
-    uint32_t number; /* 1 to LAST_NUMBER, or UNKNOWN */
-    aw_span_t bytes; /* of a length-delimited value */
-    uint64_t bits;   /* of a varint */
-} piece_t;
+#define UNKNOWN     0u
+#define GROUPS      (LAST_NUMBER + 1u)
 
 /* Where the pieces of one number lie in the input. */
 typedef struct range {
     const uint8_t *begin; /* the first of them, NULL when there is none */
     const uint8_t *end;   /* behind the last of them */
+    bool mixed;           /* others lie between them */
 } range_t;
 
-/* The wire types of the schema's fields. */
-static bool is_known(uint32_t tag)
-{
-    static const uint8_t wires[] = {
-        [AW_FIELD_STATE_SNAPSHOT_STATE_SCHEMA_VERSION] = AW__WIRE_VARINT,
-        [AW_FIELD_STATE_SNAPSHOT_ENTITY_KEY] = AW__WIRE_BYTES,
-        [AW_FIELD_STATE_SNAPSHOT_SEQ] = AW__WIRE_VARINT,
-        [AW_FIELD_STATE_SNAPSHOT_SNAPSHOT_AT_MS] = AW__WIRE_VARINT,
-        [AW_FIELD_STATE_SNAPSHOT_MEMORY] = AW__WIRE_BYTES,
-        [AW_FIELD_STATE_SNAPSHOT_LLM_CACHE] = AW__WIRE_BYTES,
-        [AW_FIELD_STATE_SNAPSHOT_CONTINUATION] = AW__WIRE_BYTES,
-        [AW_FIELD_STATE_SNAPSHOT_PENDING] = AW__WIRE_BYTES,
-        [AW_FIELD_STATE_SNAPSHOT_REQUEST_ID] = AW__WIRE_BYTES,
-    };
-    const uint32_t number = AW__TAG_NUMBER(tag);
-    return number <= LAST_NUMBER && wires[number] == AW__TAG_WIRE(tag);
-}
-
-/* The next field of a message that was scanned, and so cannot be refused any more. */
-static piece_t next_piece(aw__reader_t *reader)
-{
-    piece_t piece = {.begin = reader->at};
-    uint32_t tag = 0;
-    aw__defect_t defect = aw__read_tag(reader, &tag);
-    piece.number = is_known(tag) ? AW__TAG_NUMBER(tag) : UNKNOWN;
-    if (defect == AW__DEFECT_NONE && AW__TAG_WIRE(tag) == AW__WIRE_BYTES) {
-        defect = aw__read_length(reader, &piece.bytes.size);
-        piece.bytes.data = reader->at;
-        reader->at += defect == AW__DEFECT_NONE ? piece.bytes.size : 0;
-    } else if (defect == AW__DEFECT_NONE && AW__TAG_WIRE(tag) == AW__WIRE_VARINT) {
-        defect = aw__read_varint(reader, &piece.bits);
-    } else if (defect == AW__DEFECT_NONE) {
-        defect = aw__skip_value(reader, piece.begin, tag, 0);
-    }
-    assert(defect == AW__DEFECT_NONE);
-    piece.end = reader->at;
-    return piece;
-}
-
-int aw_snapshot_scan(aw_span_t input, aw_snapshot_view_t *ret_view, aw_error_t *error)
-{
-    const int status = aw_message_scan(AW_MESSAGE_STATE_SNAPSHOT, input, error);
-    if (status != AW_OK) {
-        return status;
-    }
-    aw_snapshot_view_t view = {0};
-    aw__reader_t reader = {input.data, input.size > 0 ? input.data + input.size : input.data};
-    while (reader.at < reader.end) {
-        const piece_t piece = next_piece(&reader);
-        switch (piece.number) {
-        case AW_FIELD_STATE_SNAPSHOT_STATE_SCHEMA_VERSION:
-            view.state_schema_version = (uint32_t)piece.bits;
-            break;
-        case AW_FIELD_STATE_SNAPSHOT_ENTITY_KEY:
-            view.entity_key = piece.bytes;
-            break;
-        case AW_FIELD_STATE_SNAPSHOT_SEQ:
-            view.seq = (int64_t)piece.bits;
-            break;
-        case AW_FIELD_STATE_SNAPSHOT_SNAPSHOT_AT_MS:
-            view.snapshot_at_ms = (int64_t)piece.bits;
-            break;
-        case AW_FIELD_STATE_SNAPSHOT_REQUEST_ID:
-            view.request_id = piece.bytes;
-            break;
-        default:
-            break;
-        }
-    }
-    *ret_view = view;
-    return AW_OK;
-}
+/* All that one scan learns of a published state. */
+typedef struct survey {
+    aw_snapshot_view_t view;
+    range_t ranges[GROUPS];
+    size_t kept_size; /* bytes of the pieces that stay in an answer */
+} survey_t;
 
 static bool is_replaced(uint32_t number)
 {
@@ -110,32 +35,78 @@ static bool is_replaced(uint32_t number)
            number == AW_FIELD_STATE_SNAPSHOT_REQUEST_ID;
 }
 
-/* Learns where each number's pieces lie. Returns the bytes of those that stay. */
-static size_t survey(aw_span_t published, range_t ranges[GROUPS])
+static void note_value(aw_snapshot_view_t *view, const aw__piece_t *piece)
 {
-    aw__reader_t reader = {published.data, published.data + published.size};
-    size_t size = 0;
-    while (reader.at < reader.end) {
-        const piece_t piece = next_piece(&reader);
-        range_t *range = &ranges[piece.number];
-        range->begin = range->begin != NULL ? range->begin : piece.begin;
-        range->end = piece.end;
-        size += is_replaced(piece.number) ? 0 : (size_t)(piece.end - piece.begin);
+    switch (piece->number) {
+    case AW_FIELD_STATE_SNAPSHOT_STATE_SCHEMA_VERSION:
+        view->state_schema_version = (uint32_t)piece->bits;
+        break;
+    case AW_FIELD_STATE_SNAPSHOT_ENTITY_KEY:
+        view->entity_key = piece->bytes;
+        break;
+    case AW_FIELD_STATE_SNAPSHOT_SEQ:
+        view->seq = (int64_t)piece->bits;
+        break;
+    case AW_FIELD_STATE_SNAPSHOT_SNAPSHOT_AT_MS:
+        view->snapshot_at_ms = (int64_t)piece->bits;
+        break;
+    case AW_FIELD_STATE_SNAPSHOT_REQUEST_ID:
+        view->request_id = piece->bytes;
+        break;
+    default:
+        break;
     }
-    return size;
 }
 
-/* Copies the pieces of one number. Only the stretch that holds them is walked, so that a message
- * whose fields are in order is walked once in all. */
+static void note_piece(void *opaque, const aw__piece_t *piece)
+{
+    survey_t *survey = opaque;
+    range_t *range = &survey->ranges[piece->number];
+    if (range->begin == NULL) {
+        range->begin = piece->begin;
+    } else {
+        range->mixed = range->mixed || range->end != piece->begin;
+    }
+    range->end = piece->end;
+    survey->kept_size += is_replaced(piece->number) ? 0 : (size_t)(piece->end - piece->begin);
+    note_value(&survey->view, piece);
+}
+
+static int scan(aw_span_t input, survey_t *survey, aw_error_t *error)
+{
+    *survey = (survey_t){.kept_size = 0};
+    return aw__scan_pieces(AW_MESSAGE_STATE_SNAPSHOT, input, note_piece, survey, error);
+}
+
+int aw_snapshot_scan(aw_span_t input, aw_snapshot_view_t *ret_view, aw_error_t *error)
+{
+    survey_t survey;
+    const int status = scan(input, &survey, error);
+    if (status == AW_OK) {
+        *ret_view = survey.view;
+    }
+    return status;
+}
+
+static uint8_t *copy_bytes(const uint8_t *begin, const uint8_t *end, uint8_t *at)
+{
+    memcpy(at, begin, (size_t)(end - begin));
+    return at + (end - begin);
+}
+
+/* Copies the pieces of one number. Only a stretch in which others lie too is walked for it. */
 static uint8_t *copy_pieces(const range_t *range, uint32_t number, uint8_t *at)
 {
+    if (range->begin == NULL) {
+        return at;
+    }
+    if (!range->mixed) {
+        return copy_bytes(range->begin, range->end, at);
+    }
     aw__reader_t reader = {range->begin, range->end};
     while (reader.at < reader.end) {
-        const piece_t piece = next_piece(&reader);
-        if (piece.number == number) {
-            memcpy(at, piece.begin, (size_t)(piece.end - piece.begin));
-            at += piece.end - piece.begin;
-        }
+        const aw__piece_t piece = aw__next_piece(AW_MESSAGE_STATE_SNAPSHOT, &reader);
+        at = piece.number == number ? copy_bytes(piece.begin, piece.end, at) : at;
     }
     return at;
 }
@@ -183,17 +154,13 @@ static uint8_t *write_replaced(const replaced_t *replaced, uint32_t number, uint
     return at + replaced->request_id.size;
 }
 
-static int arena_trouble(const aw_arena_t *arena)
-{
-    return aw_arena_limited(arena) ? AW_STATUS_LIMIT_DECODE_BYTES : AW_STATUS_NO_MEMORY;
-}
-
 int aw_snapshot_answer(aw_span_t published, int64_t snapshot_at_ms, aw_span_t request_id,
-                       aw_arena_t *arena, aw_span_t *ret_bytes, aw_error_t *error)
+                       aw_arena_t *arena, aw_snapshot_view_t *ret_view, aw_span_t *ret_bytes,
+                       aw_error_t *error)
 {
-    const int status = aw_message_scan(AW_MESSAGE_STATE_SNAPSHOT, published, error);
-    range_t ranges[GROUPS] = {{NULL, NULL}};
+    survey_t survey;
     replaced_t replaced;
+    const int status = scan(published, &survey, error);
     if (status != AW_OK) {
         return status;
     }
@@ -201,24 +168,25 @@ int aw_snapshot_answer(aw_span_t published, int64_t snapshot_at_ms, aw_span_t re
         return AW_STATUS_INVALID_UTF8;
     }
     spell(snapshot_at_ms, request_id, &replaced);
-    size_t size = published.size > 0 ? survey(published, ranges) : 0;
+    size_t size = survey.kept_size;
     if (!aw__size_add(&size, replaced.time_size + replaced.id_size) ||
         !aw__size_add(&size, request_id.size) || size > AW__INPUT_MAX) {
         return AW_STATUS_LIMIT_SIZE;
     }
-    uint8_t *bytes = aw_arena_alloc(arena, size > 0 ? size : 1);
+    uint8_t *bytes = aw_arena_alloc(arena, size);
     if (bytes == NULL) {
-        return arena_trouble(arena);
+        return aw_arena_status(arena);
     }
     uint8_t *at = bytes;
-    for (uint32_t number = 1; number < GROUPS; number++) {
-        if (is_replaced(number)) {
-            at = write_replaced(&replaced, number, at);
-        } else if (ranges[number].begin != NULL) {
-            at = copy_pieces(&ranges[number], number, at);
-        }
+    for (uint32_t number = 1; number <= LAST_NUMBER; number++) {
+        at = is_replaced(number) ? write_replaced(&replaced, number, at)
+                                 : copy_pieces(&survey.ranges[number], number, at);
     }
+    at = copy_pieces(&survey.ranges[UNKNOWN], UNKNOWN, at);
     assert((size_t)(at - bytes) == size);
+    if (ret_view != NULL) {
+        *ret_view = survey.view;
+    }
     *ret_bytes = (aw_span_t){bytes, size};
     return AW_OK;
 }

@@ -213,7 +213,8 @@ const aw__tea_case_t *aw__tea_case_of(const aw__tea_choice_t *choice, aw_tea_edi
 {
     const aw__json_value_t *tag = aw__json_find_text(value, choice->tag);
     for (unsigned i = 0; tag != NULL && i < choice->count; i++) {
-        if (choice->cases[i].since <= edition && aw__json_is_text(tag, choice->cases[i].tag)) {
+        if (choice->cases[i].since <= edition &&
+            aw__json_is_text(tag, choice->cases[i].object->name)) {
             return &choice->cases[i];
         }
     }

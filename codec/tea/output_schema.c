@@ -145,8 +145,7 @@ static bool is_string_set(walk_t *walk, const aw__json_value_t *list)
         aw__json_append(set, member);
     }
     if (set == NULL) {
-        walk->check->status =
-            aw_arena_limited(arena) ? AW_STATUS_LIMIT_DECODE_BYTES : AW_STATUS_NO_MEMORY;
+        walk->check->status = aw_arena_status(arena);
         return false;
     }
     walk->check->status = aw__json_sort(&sorter, set, arena);
@@ -203,7 +202,7 @@ static bool leads_out(aw_span_t reference)
         size_t at = 0;
         while (at < size && at < reference.size &&
                (reference.data[at] == (uint8_t)schemes[i][at] ||
-                (reference.data[at] | 0x20) == schemes[i][at])) {
+                (schemes[i][at] != ':' && (reference.data[at] | 0x20) == schemes[i][at]))) {
             at++;
         }
         if (at == size) {

@@ -77,7 +77,7 @@ static version_t read_version(aw__tea_check_t *check, const aw__json_value_t *ro
 static const aw__tea_type_t *find_type(const aw__tea_envelope_t *envelope, aw_span_t name)
 {
     for (unsigned i = 0; i < envelope->count; i++) {
-        if (aw_span_equal(name, aw_span_text_view(envelope->types[i].name))) {
+        if (aw_span_equal(name, aw_span_text_view(envelope->types[i].payload->name))) {
             return &envelope->types[i];
         }
     }
@@ -190,9 +190,8 @@ void aw__tea_judge(aw_tea_kind_t kind, const aw__json_value_t *root, aw__tea_che
 static int parse(aw_span_t text, aw_arena_t *arena, aw_tea_result_t *result,
                  const aw__json_value_t **ret_root)
 {
-    static const aw__json_limits_t limits = {.depth_max = AW_TEA_NESTING_MAX};
     aw_error_t error = AW_ERROR_INIT;
-    int status = aw__json_read(text, &limits, AW__JSON_STRICT, arena, ret_root, &error);
+    int status = aw__json_read(text, AW_TEA_NESTING_MAX, AW__JSON_STRICT, arena, ret_root, &error);
     switch (status) {
     case AW_OK:
         return AW_OK;

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <string.h>
 
 #include "codec/tea/check.h"
@@ -9,6 +10,14 @@ static const aw__json_value_t *member(const aw__json_value_t *object, const char
 {
     const aw__json_value_t *value = aw__json_find_text(object, name);
     return value != NULL && value->kind != AW__JSON_NULL ? value : NULL;
+}
+
+/** A member that its object must have. */
+static const aw__json_value_t *required(const aw__json_value_t *object, const char *name)
+{
+    const aw__json_value_t *value = member(object, name);
+    assert(value != NULL);
+    return value;
 }
 
 /** The number of a member, 0 where it is absent. */
@@ -28,23 +37,18 @@ static bool broken(aw__tea_check_t *check, aw_tea_label_t label, const aw__json_
                          false);
 }
 
-static bool meets(aw__tea_need_t need, bool there)
-{
-    return need == AW__TEA_MAY || (need == AW__TEA_MUST) == there;
-}
-
 static bool check_command(aw__tea_check_t *check, const aw__json_value_t *envelope)
 {
-    return meets(check->type->session, member(envelope, "sessionId") != NULL) ||
+    return check->type->session == (member(envelope, "sessionId") != NULL) ||
            broken(check, AW_TEA_LABEL_SESSION_PRESENCE, envelope, "sessionId");
 }
 
 static bool check_event(aw__tea_check_t *check, const aw__json_value_t *envelope)
 {
-    if (!meets(check->type->run, member(envelope, "runId") != NULL)) {
+    if (check->type->run != (member(envelope, "runId") != NULL)) {
         return broken(check, AW_TEA_LABEL_REFERENCES, envelope, "runId");
     }
-    return meets(check->type->turn, member(envelope, "turnId") != NULL) ||
+    return check->type->turn == (member(envelope, "turnId") != NULL) ||
            broken(check, AW_TEA_LABEL_REFERENCES, envelope, "turnId");
 }
 
@@ -61,7 +65,7 @@ static bool check_record(aw__tea_check_t *check, const aw__json_value_t *envelop
 
 static bool check_tool_result(aw__tea_check_t *check, const aw__json_value_t *result)
 {
-    return (member(result, "isError")->kind == AW__JSON_TRUE) ==
+    return (required(result, "isError")->kind == AW__JSON_TRUE) ==
                (member(result, "error") != NULL) ||
            broken(check, AW_TEA_LABEL_ERROR_PRESENCE, result, "error");
 }
@@ -120,14 +124,14 @@ static bool check_config(aw__tea_check_t *check, const aw__json_value_t *change)
 
 static bool check_change(aw__tea_check_t *check, const aw__json_value_t *change)
 {
-    bool truncated = member(change, "truncated")->kind == AW__JSON_TRUE;
+    bool truncated = required(change, "truncated")->kind == AW__JSON_TRUE;
     if (truncated != (member(change, "truncation") != NULL)) {
         return broken(check, AW_TEA_LABEL_PRESENTATION, change, "truncation");
     }
     uint64_t lines = 0;
-    for (const aw__json_value_t *hunk = member(change, "hunks")->first; hunk != NULL;
+    for (const aw__json_value_t *hunk = required(change, "hunks")->first; hunk != NULL;
          hunk = hunk->next) {
-        lines += member(hunk, "lines")->count;
+        lines += required(hunk, "lines")->count;
     }
     return lines <= AW_TEA_CHANGE_LINES_MAX ||
            broken(check, AW_TEA_LABEL_PRESENTATION, change, "hunks");
@@ -139,7 +143,7 @@ static bool check_side(aw__tea_check_t *check, const aw__json_value_t *hunk, con
 {
     uint64_t first = 0;
     uint64_t found = 0;
-    for (const aw__json_value_t *line = member(hunk, "lines")->first; line != NULL;
+    for (const aw__json_value_t *line = required(hunk, "lines")->first; line != NULL;
          line = line->next) {
         if (member(line, side) != NULL) {
             first = found++ == 0 ? number(line, side) : first;
@@ -153,7 +157,7 @@ static bool check_side(aw__tea_check_t *check, const aw__json_value_t *hunk, con
 
 static bool check_line(aw__tea_check_t *check, const aw__json_value_t *line)
 {
-    const aw__json_value_t *kind = member(line, "kind");
+    const aw__json_value_t *kind = required(line, "kind");
     bool has_old = !aw__json_is_text(kind, "addition");
     bool has_new = !aw__json_is_text(kind, "deletion");
     /* a line that must be there is at least 1; one that must not be has no number at all */

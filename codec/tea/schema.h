@@ -141,10 +141,9 @@ struct aw__tea_object {
     aw__tea_relation_t relation;
 };
 
-/** One row of a choice: the tag's value and the object that it stands for. */
+/** One row of a choice. */
 typedef struct aw__tea_case {
-    const char *tag;
-    const aw__tea_object_t *object;
+    const aw__tea_object_t *object; /* its name is the tag's value */
     aw_tea_edition_t since;
 } aw__tea_case_t;
 
@@ -155,18 +154,14 @@ struct aw__tea_choice {
     unsigned count;
 };
 
-/** Whether an envelope's member has to be there for a type. */
-typedef enum aw__tea_need { AW__TEA_MAY, AW__TEA_MUST, AW__TEA_MUST_NOT } aw__tea_need_t;
-
 /** A type of command, event or record. */
 typedef struct aw__tea_type {
-    const char *name;
-    const aw__tea_object_t *payload;
-    aw__tea_need_t session; /* commands */
-    aw__tea_need_t run;     /* events */
-    aw__tea_need_t turn;    /* events */
-    bool skippable;         /* events: carries the marker skippable_observation */
-    bool branch;            /* records: branchId must be there and equal the payload's */
+    const aw__tea_object_t *payload; /* its name is the type */
+    bool session;                    /* commands: sessionId must be there, else it must not */
+    bool run;                        /* events: the same of runId */
+    bool turn;                       /* events: the same of turnId */
+    bool skippable;                  /* events: carries the marker skippable_observation */
+    bool branch;                     /* records: branchId must be there and equal the payload's */
 } aw__tea_type_t;
 
 /** A kind of envelope. */
@@ -219,11 +214,16 @@ extern const aw__tea_rule_t aw__tea_rule_activity;
 extern const aw__tea_rule_t aw__tea_rule_presentation;
 extern const aw__tea_rule_t aw__tea_rule_output_format;
 
-/** Initializers for the tables. */
+/** What most names and codes go on with. */
+#define AW__TEA_NAME_REST (AW__TEA_LOWER | AW__TEA_DIGIT | AW__TEA_UNDERSCORE)
+
+/** What the tables are written with: how many rows there are, a field's name, and an object with
+ * its fields. Everything else in them stands under its own name. */
+#define AW__TEA_COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 #define AW__TEA_NAMED(text) .name = (text), .name_size = sizeof(text) - 1
 #define AW__TEA_OBJECT(title, rows, ...)                                                           \
     {                                                                                              \
-        .name = (title), .fields = (rows), .count = sizeof(rows) / sizeof((rows)[0]), __VA_ARGS__  \
+        .name = (title), .fields = (rows), .count = AW__TEA_COUNT(rows), __VA_ARGS__               \
     }
 
 #endif

@@ -79,18 +79,18 @@ static const aw__tea_object_t fork_session =
     AW__TEA_OBJECT("fork_session", fork_fields, .strictness = AW__TEA_STRICT_IN_B);
 
 static const aw__tea_type_t types[] = {
-    {.name = "create_session", .payload = &create_session, .session = AW__TEA_MUST_NOT},
-    {.name = "prompt", .payload = &prompt, .session = AW__TEA_MUST},
-    {.name = "steer", .payload = &steer, .session = AW__TEA_MUST},
-    {.name = "follow_up", .payload = &follow_up, .session = AW__TEA_MUST},
-    {.name = "abort", .payload = &no_members, .session = AW__TEA_MUST},
-    {.name = "resolve_approval", .payload = &resolve_approval, .session = AW__TEA_MUST},
-    {.name = "set_model", .payload = &set_model, .session = AW__TEA_MUST},
-    {.name = "set_reasoning_effort", .payload = &set_effort, .session = AW__TEA_MUST},
-    {.name = "set_profile", .payload = &set_profile, .session = AW__TEA_MUST},
-    {.name = "compact_session", .payload = &compact_session, .session = AW__TEA_MUST},
-    {.name = "fork_session", .payload = &fork_session, .session = AW__TEA_MUST},
+    {.payload = &create_session},
+    {.payload = &prompt, .session = true},
+    {.payload = &steer, .session = true},
+    {.payload = &follow_up, .session = true},
+    {.payload = &no_members, .session = true},
+    {.payload = &resolve_approval, .session = true},
+    {.payload = &set_model, .session = true},
+    {.payload = &set_effort, .session = true},
+    {.payload = &set_profile, .session = true},
+    {.payload = &compact_session, .session = true},
+    {.payload = &fork_session, .session = true},
 };
 
 const aw__tea_envelope_t aw__tea_commands = {
-    .object = &command, .types = types, .count = sizeof types / sizeof types[0]};
+    .object = &command, .types = types, .count = AW__TEA_COUNT(types)};

@@ -38,6 +38,7 @@ static const aw__tea_field_t envelope_fields[] = {
 static const aw__tea_object_t envelope = AW__TEA_OBJECT("error", envelope_fields, .order = "120");
 
 /* the one type; its object is not a payload, but a member of the envelope */
-static const aw__tea_type_t types[] = {{.name = "protocol_error", .payload = &error_object}};
+static const aw__tea_type_t types[] = {{.payload = &error_object}};
 
-const aw__tea_envelope_t aw__tea_errors = {.object = &envelope, .types = types, .count = 1};
+const aw__tea_envelope_t aw__tea_errors = {
+    .object = &envelope, .types = types, .count = AW__TEA_COUNT(types)};

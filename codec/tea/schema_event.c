@@ -194,40 +194,22 @@ static const aw__tea_field_t finished_fields[] = {
 };
 static const aw__tea_object_t run_finished = AW__TEA_OBJECT("run_finished", finished_fields);
 
-#define OBSERVATION(type)                                                                          \
-    {                                                                                              \
-        .name = #type, .payload = &(type), .run = AW__TEA_MUST, .turn = AW__TEA_MUST,              \
-        .skippable = true                                                                          \
-    }
-#define OF_TURN(type)                                                                              \
-    {                                                                                              \
-        .name = #type, .payload = &(type), .run = AW__TEA_MUST, .turn = AW__TEA_MUST               \
-    }
-#define OF_RUN(type)                                                                               \
-    {                                                                                              \
-        .name = #type, .payload = &(type), .run = AW__TEA_MUST, .turn = AW__TEA_MUST_NOT           \
-    }
-#define OF_SESSION(type)                                                                           \
-    {                                                                                              \
-        .name = #type, .payload = &(type), .run = AW__TEA_MUST_NOT, .turn = AW__TEA_MUST_NOT       \
-    }
-
 static const aw__tea_type_t types[] = {
-    OF_RUN(run_started),
-    OBSERVATION(message_delta),
-    OF_TURN(tool_call_requested),
-    OF_TURN(approval_requested),
-    OBSERVATION(tool_execution_progress),
-    OBSERVATION(tool_execution_preview),
-    OBSERVATION(hosted_tool_started),
-    OBSERVATION(hosted_tool_completed),
-    OBSERVATION(model_retry_scheduled),
-    OBSERVATION(model_retry_started),
-    OF_TURN(turn_checkpointed),
-    OF_SESSION(session_compacted),
-    OF_SESSION(session_forked),
-    OF_RUN(run_finished),
+    {.payload = &run_started, .run = true},
+    {.payload = &message_delta, .run = true, .turn = true, .skippable = true},
+    {.payload = &tool_call_requested, .run = true, .turn = true},
+    {.payload = &approval_requested, .run = true, .turn = true},
+    {.payload = &tool_execution_progress, .run = true, .turn = true, .skippable = true},
+    {.payload = &tool_execution_preview, .run = true, .turn = true, .skippable = true},
+    {.payload = &hosted_tool_started, .run = true, .turn = true, .skippable = true},
+    {.payload = &hosted_tool_completed, .run = true, .turn = true, .skippable = true},
+    {.payload = &model_retry_scheduled, .run = true, .turn = true, .skippable = true},
+    {.payload = &model_retry_started, .run = true, .turn = true, .skippable = true},
+    {.payload = &turn_checkpointed, .run = true, .turn = true},
+    {.payload = &session_compacted},
+    {.payload = &session_forked},
+    {.payload = &run_finished, .run = true},
 };
 
 const aw__tea_envelope_t aw__tea_events = {
-    .object = &event, .types = types, .count = sizeof types / sizeof types[0]};
+    .object = &event, .types = types, .count = AW__TEA_COUNT(types)};

@@ -43,11 +43,13 @@ static const aw__tea_field_t reference_fields[] = {
 };
 static const aw__tea_object_t reference_source = AW__TEA_OBJECT("reference", reference_fields);
 static const aw__tea_case_t image_source_cases[] = {
-    {.tag = "inline_base64", .object = &inline_source},
-    {.tag = "reference", .object = &reference_source},
+    {.object = &inline_source},
+    {.object = &reference_source},
 };
-static const aw__tea_choice_t image_source_choice = {
-    .name = "image source", .tag = "type", .cases = image_source_cases, .count = 2};
+static const aw__tea_choice_t image_source_choice = {.name = "image source",
+                                                     .tag = "type",
+                                                     .cases = image_source_cases,
+                                                     .count = AW__TEA_COUNT(image_source_cases)};
 static const aw__tea_rule_t image_source = {.name = "image source",
                                             .form = AW__TEA_FORM_CHOICE,
                                             .label = AW_TEA_LABEL_IMAGE,
@@ -93,16 +95,16 @@ enum block {
 };
 /* in the order of the bits above */
 static const aw__tea_case_t block_cases[] = {
-    {.tag = "text", .object = &text_block},
-    {.tag = "thinking", .object = &thinking_block},
-    {.tag = "image", .object = &image_block},
-    {.tag = "tool_call", .object = &tool_call_block},
-    {.tag = "hosted_tool", .object = &hosted_block},
-    {.tag = "citation", .object = &citation_block},
-    {.tag = "contextual_text", .object = &contextual_block, .since = AW_TEA_EDITION_B},
+    {.object = &text_block},
+    {.object = &thinking_block},
+    {.object = &image_block},
+    {.object = &tool_call_block},
+    {.object = &hosted_block},
+    {.object = &citation_block},
+    {.object = &contextual_block, .since = AW_TEA_EDITION_B},
 };
 static const aw__tea_choice_t block_choice = {
-    .name = "block", .tag = "type", .cases = block_cases, .count = 7};
+    .name = "block", .tag = "type", .cases = block_cases, .count = AW__TEA_COUNT(block_cases)};
 
 static const aw__tea_rule_t user_block = {.name = "user block",
                                           .form = AW__TEA_FORM_CHOICE,
@@ -145,8 +147,7 @@ static const aw__tea_rule_t stop_reason = {.name = "stop reason",
                                            .min = 1,
                                            .max = AW_TEA_NAME_MAX,
                                            .first = AW__TEA_LOWER,
-                                           .rest =
-                                               AW__TEA_LOWER | AW__TEA_DIGIT | AW__TEA_UNDERSCORE};
+                                           .rest = AW__TEA_NAME_REST};
 
 static const aw__tea_field_t user_fields[] = {
     {AW__TEA_NAMED("content"), .rule = &user_content},
@@ -180,12 +181,14 @@ static const aw__tea_object_t result_message =
 
 enum role { USER = 1, ASSISTANT = 2, TOOL_RESULT = 4 };
 static const aw__tea_case_t message_cases[] = {
-    {.tag = "user", .object = &user_message},
-    {.tag = "assistant", .object = &assistant_message},
-    {.tag = "tool_result", .object = &result_message},
+    {.object = &user_message},
+    {.object = &assistant_message},
+    {.object = &result_message},
 };
-static const aw__tea_choice_t message_choice = {
-    .name = "message", .tag = "type", .cases = message_cases, .count = 3};
+static const aw__tea_choice_t message_choice = {.name = "message",
+                                                .tag = "type",
+                                                .cases = message_cases,
+                                                .count = AW__TEA_COUNT(message_cases)};
 const aw__tea_rule_t aw__tea_rule_any_message = {.name = "message",
                                                  .form = AW__TEA_FORM_CHOICE,
                                                  .label = AW_TEA_LABEL_ROLE,

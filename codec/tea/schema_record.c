@@ -156,25 +156,24 @@ static const aw__tea_field_t checkpoint_fields[] = {
 static const aw__tea_object_t turn_checkpointed =
     AW__TEA_OBJECT("turn_checkpointed", checkpoint_fields);
 
-#define TYPE(type)                                                                                 \
-    {                                                                                              \
-        .name = #type, .payload = &(type)                                                          \
-    }
-#define OF_BRANCH(type)                                                                            \
-    {                                                                                              \
-        .name = #type, .payload = &(type), .branch = true                                          \
-    }
-
 static const aw__tea_type_t types[] = {
-    TYPE(session_created),          TYPE(message_committed),
-    TYPE(configuration_changed),    TYPE(tool_call_requested),
-    TYPE(policy_decision_recorded), TYPE(approval_requested),
-    TYPE(approval_resolved),        TYPE(tool_execution_started),
-    TYPE(tool_execution_finished),  TYPE(tool_execution_interrupted),
-    TYPE(run_interrupted),          TYPE(run_cancelled),
-    OF_BRANCH(branch_created),      OF_BRANCH(active_branch_changed),
-    TYPE(session_compacted),        TYPE(turn_checkpointed),
+    {.payload = &session_created},
+    {.payload = &message_committed},
+    {.payload = &configuration_changed},
+    {.payload = &tool_call_requested},
+    {.payload = &policy_decision_recorded},
+    {.payload = &approval_requested},
+    {.payload = &approval_resolved},
+    {.payload = &tool_execution_started},
+    {.payload = &tool_execution_finished},
+    {.payload = &tool_execution_interrupted},
+    {.payload = &run_interrupted},
+    {.payload = &run_cancelled},
+    {.payload = &branch_created, .branch = true},
+    {.payload = &active_branch_changed, .branch = true},
+    {.payload = &session_compacted},
+    {.payload = &turn_checkpointed},
 };
 
 const aw__tea_envelope_t aw__tea_records = {
-    .object = &record, .types = types, .count = sizeof types / sizeof types[0]};
+    .object = &record, .types = types, .count = AW__TEA_COUNT(types)};

@@ -2,8 +2,7 @@
 
 /* What single values have to be, wherever they stand. */
 
-#define NAME_REST     (AW__TEA_LOWER | AW__TEA_DIGIT | AW__TEA_UNDERSCORE)
-#define SELECTOR_REST (NAME_REST | AW__TEA_HYPHEN | AW__TEA_DOT | AW__TEA_SLASH)
+#define SELECTOR_REST (AW__TEA_NAME_REST | AW__TEA_HYPHEN | AW__TEA_DOT | AW__TEA_SLASH)
 
 const aw__tea_rule_t aw__tea_rule_id = {
     .name = "ID", .form = AW__TEA_FORM_ID, .label = AW_TEA_LABEL_ID};
@@ -24,8 +23,8 @@ const aw__tea_rule_t aw__tea_rule_discriminator = {.name = "discriminator",
                                                    .label = AW_TEA_LABEL_DISCRIMINATOR,
                                                    .min = 1,
                                                    .max = AW_TEA_NAME_MAX,
-                                                   .first = NAME_REST,
-                                                   .rest = NAME_REST};
+                                                   .first = AW__TEA_NAME_REST,
+                                                   .rest = AW__TEA_NAME_REST};
 
 const aw__tea_rule_t aw__tea_rule_tag = {
     .name = "tag", .form = AW__TEA_FORM_TAG, .label = AW_TEA_LABEL_VARIANT};
@@ -109,7 +108,8 @@ const aw__tea_rule_t aw__tea_rule_tool_name = {.name = "tool name",
                                                .min = 1,
                                                .max = AW_TEA_NAME_MAX,
                                                .first = AW__TEA_LOWER,
-                                               .rest = NAME_REST | AW__TEA_HYPHEN | AW__TEA_DOT};
+                                               .rest = AW__TEA_NAME_REST | AW__TEA_HYPHEN |
+                                                       AW__TEA_DOT};
 
 const aw__tea_rule_t aw__tea_rule_provider_call = {.name = "provider call identifier",
                                                    .form = AW__TEA_FORM_TEXT,
@@ -186,11 +186,13 @@ static const aw__tea_field_t json_schema_fields[] = {
 static const aw__tea_object_t json_schema_format =
     AW__TEA_OBJECT("json_schema", json_schema_fields, .strictness = AW__TEA_STRICT);
 static const aw__tea_case_t format_cases[] = {
-    {.tag = "json_object", .object = &json_object_format},
-    {.tag = "json_schema", .object = &json_schema_format},
+    {.object = &json_object_format},
+    {.object = &json_schema_format},
 };
-static const aw__tea_choice_t format_choice = {
-    .name = "output format", .tag = "type", .cases = format_cases, .count = 2};
+static const aw__tea_choice_t format_choice = {.name = "output format",
+                                               .tag = "type",
+                                               .cases = format_cases,
+                                               .count = AW__TEA_COUNT(format_cases)};
 const aw__tea_rule_t aw__tea_rule_output_format = {.name = "output format",
                                                    .form = AW__TEA_FORM_CHOICE,
                                                    .label = AW_TEA_LABEL_VARIANT,

@@ -2,15 +2,13 @@
 
 /* Hosted tools, citations, sources, continuations and presentations. */
 
-#define NAME_REST (AW__TEA_LOWER | AW__TEA_DIGIT | AW__TEA_UNDERSCORE)
-
 static const aw__tea_rule_t failure_code = {.name = "snake code",
                                             .form = AW__TEA_FORM_NAME,
                                             .label = AW_TEA_LABEL_TOOL_FAILURE,
                                             .min = 1,
                                             .max = AW_TEA_NAME_MAX,
                                             .first = AW__TEA_LOWER,
-                                            .rest = NAME_REST};
+                                            .rest = AW__TEA_NAME_REST};
 static const aw__tea_rule_t failure_message = {.name = "failure message",
                                                .form = AW__TEA_FORM_TEXT,
                                                .label = AW_TEA_LABEL_TOOL_FAILURE,
@@ -25,13 +23,14 @@ static const aw__tea_object_t failure_object = AW__TEA_OBJECT("tool failure", fa
 const aw__tea_rule_t aw__tea_rule_tool_failure = {
     .name = "tool failure", .form = AW__TEA_FORM_OBJECT, .object = &failure_object};
 
-static const aw__tea_rule_t hosted_code = {.name = "hosted error code",
-                                           .form = AW__TEA_FORM_NAME,
-                                           .label = AW_TEA_LABEL_HOSTED,
-                                           .min = 1,
-                                           .max = AW_TEA_NAME_MAX,
-                                           .first = NAME_REST | AW__TEA_HYPHEN | AW__TEA_DOT,
-                                           .rest = NAME_REST | AW__TEA_HYPHEN | AW__TEA_DOT};
+static const aw__tea_rule_t hosted_code = {
+    .name = "hosted error code",
+    .form = AW__TEA_FORM_NAME,
+    .label = AW_TEA_LABEL_HOSTED,
+    .min = 1,
+    .max = AW_TEA_NAME_MAX,
+    .first = AW__TEA_NAME_REST | AW__TEA_HYPHEN | AW__TEA_DOT,
+    .rest = AW__TEA_NAME_REST | AW__TEA_HYPHEN | AW__TEA_DOT};
 static const aw__tea_rule_t hosted_message = {.name = "hosted error message",
                                               .form = AW__TEA_FORM_TEXT,
                                               .label = AW_TEA_LABEL_HOSTED,
@@ -60,11 +59,13 @@ static const aw__tea_field_t outcome_success_fields[] = {
 };
 static const aw__tea_object_t outcome_success = AW__TEA_OBJECT("success", outcome_success_fields);
 static const aw__tea_case_t outcome_cases[] = {
-    {.tag = "success", .object = &outcome_success},
-    {.tag = "error", .object = &outcome_error},
+    {.object = &outcome_success},
+    {.object = &outcome_error},
 };
-static const aw__tea_choice_t outcome_choice = {
-    .name = "outcome", .tag = "status", .cases = outcome_cases, .count = 2};
+static const aw__tea_choice_t outcome_choice = {.name = "outcome",
+                                                .tag = "status",
+                                                .cases = outcome_cases,
+                                                .count = AW__TEA_COUNT(outcome_cases)};
 const aw__tea_rule_t aw__tea_rule_outcome = {.name = "outcome",
                                              .form = AW__TEA_FORM_CHOICE,
                                              .label = AW_TEA_LABEL_HOSTED,
@@ -103,7 +104,8 @@ static const aw__tea_rule_t continuation_name = {.name = "continuation name",
                                                  .min = 1,
                                                  .max = AW_TEA_NAME_MAX,
                                                  .first = AW__TEA_LOWER,
-                                                 .rest = NAME_REST | AW__TEA_HYPHEN | AW__TEA_DOT};
+                                                 .rest = AW__TEA_NAME_REST | AW__TEA_HYPHEN |
+                                                         AW__TEA_DOT};
 static const aw__tea_rule_t continuation_payload = {.name = "continuation payload",
                                                     .form = AW__TEA_FORM_ANY,
                                                     .label = AW_TEA_LABEL_CONTINUATION,
@@ -327,11 +329,13 @@ static const aw__tea_field_t shown_fetch_fields[] = {
 };
 static const aw__tea_object_t shown_fetch = AW__TEA_OBJECT("web_fetch", shown_fetch_fields);
 static const aw__tea_case_t presentation_cases[] = {
-    {.tag = "code_change", .object = &shown_change},
-    {.tag = "web_fetch", .object = &shown_fetch},
+    {.object = &shown_change},
+    {.object = &shown_fetch},
 };
-static const aw__tea_choice_t presentation_choice = {
-    .name = "presentation", .tag = "type", .cases = presentation_cases, .count = 2};
+static const aw__tea_choice_t presentation_choice = {.name = "presentation",
+                                                     .tag = "type",
+                                                     .cases = presentation_cases,
+                                                     .count = AW__TEA_COUNT(presentation_cases)};
 const aw__tea_rule_t aw__tea_rule_presentation = {.name = "presentation",
                                                   .form = AW__TEA_FORM_CHOICE,
                                                   .label = AW_TEA_LABEL_PRESENTATION,

@@ -114,13 +114,36 @@ class InstallTest(unittest.TestCase):
         for kind in ("agentwire", "agentwire-static"):
             self.assertEqual(run(project / "build" / f"use-{kind}").split(), TEN)
 
+    def headers(self):
+        return sorted(header.name for header in (self.prefix / "include" / "agentwire").glob("*.h"))
+
     def test_headers_compile_alone_also_as_cpp(self):
-        for header in sorted((self.prefix / "include" / "agentwire").glob("*.h")):
-            with self.subTest(header.name):
-                line = f'#include "agentwire/{header.name}"\n'
-                for language, text in (("c", line), ("c++", f'extern "C" {{\n{line}}}\n')):
+        for header in self.headers():
+            for language in ("c", "c++"):
+                with self.subTest(header, language=language):
                     run(self.cc, "-x", language, "-fsyntax-only", "-Wall", f"-I{self.prefix}/include", "-",
-                        input=text)
+                        input=f'#include "agentwire/{header}"\n')
+
+    def test_program_in_cpp_links_what_the_headers_declare(self):
+        names = EXPORTS.read_text().split()
+        source = pathlib.Path(self.folder.name, "names.cc")
+        source.write_text("".join(f'#include "agentwire/{header}"\n' for header in self.headers()) + f"""
+int main()
+{{
+    aw_error_t error = AW_ERROR_INIT;
+    void (*const functions[])() = {{
+        {", ".join(f"reinterpret_cast<void (*)()>({name})" for name in names)}
+    }};
+    for (auto function : functions) {{
+        error.status += function == nullptr;
+    }}
+    return error.status != AW_OK || AW_SPAN_NULL.data != nullptr;
+}}
+""")
+        program = source.with_suffix("")
+        run(self.cc, "-x", "c++", "-std=c++11", "-Wall", "-Wextra", "-Werror", *self.pkg_config("--cflags"), source,
+            "-o", program, "-x", "none", *self.pkg_config("--libs"))
+        run(program, env={**os.environ, "LD_LIBRARY_PATH": str(self.lib)})
 
 
 if __name__ == "__main__":

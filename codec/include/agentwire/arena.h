@@ -3,7 +3,12 @@
 
 #include <stddef.h>
 
+#include "agentwire/status.h"
+
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /** Memory that is given out piece by piece and taken back all at once.
  *
@@ -23,15 +28,19 @@ void aw_arena_free(aw_arena_t *arena);
 void aw_arena_reset(aw_arena_t *arena);
 
 /** size bytes aligned to 16, uninitialised, valid until reset or free.
- *  NULL when the limit or the memory is reached; aw_arena_limited() tells which. */
+ *  NULL when the limit or the memory is reached; aw_arena_status() tells which. */
 void *aw_arena_alloc(aw_arena_t *arena, size_t size);
 
 /** As aw_arena_alloc(), zeroed. count * size is checked for overflow. */
 void *aw_arena_calloc(aw_arena_t *arena, size_t count, size_t size);
 
-/** 1 when the last NULL came from limit_bytes, 0 when the system refused memory. */
-int aw_arena_limited(const aw_arena_t *arena);
+/** What the last NULL means: AW_STATUS_LIMIT_DECODE_BYTES when it came from limit_bytes, else
+ *  AW_STATUS_NO_MEMORY. Every function of the library that takes an arena returns it so. */
+int aw_arena_status(const aw_arena_t *arena);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

@@ -4,6 +4,9 @@
 #include "agentwire/field.h"
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /** Makes a message of any type, field by field, in an arena.
  *
@@ -66,6 +69,9 @@ void aw_builder_put(aw_builder_t *builder, uint32_t number, aw_span_t key, aw_sp
  *  Returns AW_OK or the first trouble. */
 AW_CHECKED int aw_builder_finish(aw_builder_t *builder, const aw_message_t **ret_message);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

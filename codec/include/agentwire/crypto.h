@@ -5,6 +5,9 @@
 #include "agentwire/status.h"
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /** Bytes of a SHA-256. */
 #define AW_SHA256_SIZE 32u
@@ -34,6 +37,9 @@ void aw_hex_write(aw_span_t bytes, char *ret_hex);
 /** The version of the OpenSSL that runs, "3.0.17". Static storage. */
 const char *aw_crypto_library_version(void);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

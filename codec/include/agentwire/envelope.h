@@ -3,8 +3,12 @@
 
 #include "agentwire/error.h"
 #include "agentwire/span.h"
+#include "agentwire/status.h"
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /** Which payload an AgentEnvelope holds. The values are the payload's field numbers, so that a new
  *  variant has its number already; NONE is an envelope without a payload. */
@@ -43,13 +47,16 @@ typedef struct aw_envelope_view {
  *
  * Returns AW_OK, AW_STATUS_LIMIT_SIZE, or one of the bad-input statuses.
  */
-int aw_envelope_scan(aw_span_t input, aw_envelope_view_t *ret_view, aw_error_t *error);
+AW_CHECKED int aw_envelope_scan(aw_span_t input, aw_envelope_view_t *ret_view, aw_error_t *error);
 
 /** True when the bytes read well as a ToolResult with an intent_id and are not a plausible
  * envelope: a producer that forgot the envelope. A hint for the text of a dead letter, never a
  * verdict. */
 bool aw_envelope_looks_like_result(aw_span_t input);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

@@ -4,6 +4,9 @@
 #include "agentwire/message.h"
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /** Every field of every message: message, field, number, name in the schema, name in proto3 JSON.
  *  Ascending and without a gap within a message. Numbers are frozen. */
@@ -175,6 +178,9 @@ aw_value_t aw_message_value(const aw_message_t *message, const aw_field_t *field
 /** The number of bytes of unknown fields in this message itself, not in the ones inside it. */
 size_t aw_message_unknown_size(const aw_message_t *message);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

@@ -7,6 +7,9 @@
 #include "agentwire/status.h"
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* The session inbox: values that one program leaves for another, possibly much older or newer one.
  * Every value has a version. encode() writes for the version that the reader declared; decode()
@@ -161,6 +164,9 @@ AW_CHECKED int aw_inbox_stable_token(aw_span_t run_id, aw_arena_t *arena, aw_spa
  * AW_STATUS_LIMIT_DECODE_BYTES or AW_STATUS_NO_MEMORY. */
 AW_CHECKED int aw_inbox_schema(int version, aw_arena_t *arena, aw_span_t *ret_text);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

@@ -5,6 +5,9 @@
 #include "agentwire/message.h"
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /** What a ToolIntent asks for. Only the kind APPROVAL asks a person; TOOL, no kind at all and any
  * kind that this build does not know are tool calls. The message must be a ToolIntent. */
@@ -40,6 +43,9 @@ AW_CHECKED int aw_intent_sign(const aw_message_t *intent, aw_span_t key_id, aw_s
 AW_CHECKED int aw_intent_verify(const aw_message_t *intent, const aw_keyring_t *keyring,
                                 aw_arena_t *arena);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

@@ -8,6 +8,9 @@
 #include "agentwire/status.h"
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /** Deepest nesting of objects and arrays one writer keeps: as deep as tea-protocol reads. */
 #define AW_JSON_DEPTH_MAX 127u
@@ -31,8 +34,8 @@ typedef enum aw_json_numbers {
  *
  * Lives on the caller's stack; the members are the writer's own. Calls never fail by themselves:
  * the first trouble is kept, everything after it is ignored, and aw_json_finish() reports it. Calls
- * in an order that makes no JSON text (a value without its key, a close without its open) are bugs
- * and assert.
+ * in an order that makes no JSON text (a value without its key, a close without its open), and more
+ * than AW_JSON_DEPTH_MAX open at once, are bugs and assert.
  *
  * Keys are written in the order given: who wants canonical JSON opens an object, gives its keys in
  * ascending byte order, each once, and uses AW_JSON_COMPACT. The text is always valid UTF-8, and
@@ -156,6 +159,9 @@ AW_CHECKED int aw_json_parse(aw_message_type_t type, aw_span_t text, aw_arena_t 
 AW_CHECKED int aw_json_canonical(aw_span_t text, aw_arena_t *arena, aw_span_t *ret_text,
                                  aw_error_t *error);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

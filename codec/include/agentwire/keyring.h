@@ -6,6 +6,9 @@
 #include "agentwire/status.h"
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /** Secret keys by id. Never changes once made, so any number of threads may use it. */
 typedef struct aw_keyring aw_keyring_t;
@@ -40,6 +43,9 @@ aw_span_t aw_keyring_id_view(const aw_keyring_t *keyring, size_t index);
  * from the keyring. */
 bool aw_keyring_find(const aw_keyring_t *keyring, aw_span_t key_id, aw_span_t *ret_key);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

@@ -7,6 +7,9 @@
 #include "agentwire/status.h"
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /** Every message of protos/beam_agents.proto: identifier and name. The ten that travel on their own
  *  come first, then those that only occur inside of others. */
@@ -92,6 +95,9 @@ AW_CHECKED int aw_message_encode(const aw_message_t *message, aw_arena_t *arena,
 /** The version of the protobuf-c whose descriptors the messages stand on. Static storage. */
 const char *aw_message_library_version(void);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

@@ -4,6 +4,9 @@
 #include "agentwire/message.h"
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /** The state_schema_version that builders write and that migration leads to. */
 #define AW_STATE_SCHEMA_VERSION 1u
@@ -22,6 +25,9 @@
 AW_CHECKED int aw_state_migrate(const aw_message_t *message, aw_arena_t *arena,
                                 const aw_message_t **ret_message, aw_error_t *error);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

@@ -2,6 +2,9 @@
 #define AGENTWIRE_STATUS_H
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /** Every status of the library: identifier, number, name, text.
  *
@@ -38,7 +41,6 @@
     X(LIMIT_DECODE_BYTES, -201, "limit_decode_bytes", "decoding needs more memory than allowed")   \
     X(LIMIT_SIZE, -202, "limit_size", "the input is larger than 2^31-2 bytes")                     \
     X(LIMIT_DEPTH, -203, "limit_depth", "objects and arrays are nested deeper than allowed")       \
-    X(LIMIT_COUNT, -204, "limit_count", "there are more values than allowed")                      \
     X(NO_MEMORY, -301, "no_memory", "memory could not be allocated")
 
 /** The statuses as AW_OK, AW_ERR_… constants. */
@@ -60,6 +62,9 @@ const char *aw_status_name(int status);
 /** One line that says what the status means. Static storage, never NULL. */
 const char *aw_status_text(int status);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

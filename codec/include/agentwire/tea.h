@@ -8,6 +8,9 @@
 #include "agentwire/status.h"
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* tea-protocol 1.0: the JSON that peers of the agents speak. docs/tea.md has every type and member.
  *
@@ -212,7 +215,7 @@ const char *aw_tea_label_meaning(aw_tea_label_t label);
 /** Judges one text: syntax, uniqueness of keys, version and type, then every rule of the type.
  *
  * Takes time and memory linear in the text, from the arena; there is no cap on the text's size but
- * 4 GiB, so the caller applies its own before. ret_result borrows from text and arena.
+ * 2^31-2 bytes, so the caller applies its own before. ret_result borrows from text and arena.
  * Returns AW_OK when there is a verdict, whatever it is; else AW_STATUS_LIMIT_SIZE,
  * AW_STATUS_LIMIT_DECODE_BYTES or AW_STATUS_NO_MEMORY, and ret_result is untouched. */
 AW_CHECKED int aw_tea_check(aw_tea_kind_t kind, aw_tea_edition_t edition, aw_span_t text,
@@ -329,6 +332,9 @@ AW_CHECKED int aw_tea_error_answer(aw_tea_kind_t kind, const aw_tea_result_t *re
                                    aw_span_t correlation_id, aw_arena_t *arena,
                                    aw_span_t *ret_text);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "agentwire/build.h"
+#include "agentwire/json.h"
+#include "agentwire/snapshot.h"
 #include "tests/unit/codec/malloc_probe.h"
 
 static aw_test_golden_t *golden;
@@ -181,6 +183,60 @@ static void test_alloc_building_with_each_piece_refused_in_turn_says_so(void **s
     assert_true(refusals > 20);
 }
 
+/* One message through all that is made of messages. Returns the first refusal. */
+static int make_everything(const aw_test_golden_t *of, aw_arena_t *arena)
+{
+    const aw_message_t *message = NULL;
+    const aw_message_t *made = NULL;
+    aw_json_writer_t writer;
+    aw_span_t text = AW_SPAN_NULL;
+    aw_span_t canonical = AW_SPAN_NULL;
+    int status = aw_message_decode(of->type, of->input, arena, &message, NULL);
+    if (status == AW_OK) {
+        aw_json_init_arena(&writer, AW_JSON_COMPACT, arena);
+        aw_json_message(&writer, message, arena);
+        status = aw_json_finish(&writer, &text);
+        assert_int_equal(text.data != NULL, status == AW_OK);
+    }
+    if (status == AW_OK) {
+        status = aw_json_parse(of->type, text, arena, &made, NULL);
+        assert_int_equal(made != NULL, status == AW_OK);
+    }
+    if (status == AW_OK) {
+        status = aw_json_canonical(text, arena, &canonical, NULL);
+        assert_int_equal(canonical.data != NULL, status == AW_OK);
+    }
+    if (status == AW_OK && of->type == AW_MESSAGE_STATE_SNAPSHOT) {
+        aw_span_t answer = AW_SPAN_NULL;
+        status = aw_snapshot_answer(of->input, 1, text, arena, NULL, &answer, NULL);
+        assert_int_equal(answer.data != NULL, status == AW_OK);
+    }
+    if (status == AW_OK) {
+        aw_span_t empty = AW_SPAN_NULL;
+        status = aw_snapshot_empty(of->input, 1, text, arena, &empty);
+        assert_int_equal(empty.data != NULL, status == AW_OK);
+    }
+    return status;
+}
+
+static void test_alloc_json_and_answers_with_each_piece_refused_in_turn_say_so(void **state)
+{
+    (void)state;
+    unsigned refusals = 0;
+    for (size_t i = 0; i < count; i++) {
+        int status = golden[i].accepted ? AW_STATUS_LIMIT_DECODE_BYTES : AW_OK;
+        for (size_t limit = 16; status != AW_OK; limit += 16) {
+            aw_arena_t *arena = aw_arena_new(limit);
+            assert_non_null(arena);
+            status = make_everything(&golden[i], arena);
+            assert_true(status == AW_OK || status == AW_STATUS_LIMIT_DECODE_BYTES);
+            refusals += status != AW_OK;
+            aw_arena_free(arena);
+        }
+    }
+    assert_true(refusals > count);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,6 +244,7 @@ int main(void)
         cmocka_unit_test(test_alloc_decode_and_encode_ask_for_none_in_the_steady_state),
         cmocka_unit_test(test_alloc_each_piece_refused_in_turn_is_a_limit_error),
         cmocka_unit_test(test_alloc_each_block_refused_in_turn_is_no_memory),
+        cmocka_unit_test(test_alloc_json_and_answers_with_each_piece_refused_in_turn_say_so),
         cmocka_unit_test(test_alloc_building_with_each_piece_refused_in_turn_says_so),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

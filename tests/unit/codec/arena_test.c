@@ -36,10 +36,10 @@ static void test_arena_limit_is_exact(void **state)
         aw_arena_t *arena = aw_arena_new(limit);
         assert_non_null(arena);
         assert_null(aw_arena_alloc(arena, limit + 1));
-        assert_int_equal(aw_arena_limited(arena), 1);
+        assert_int_equal(aw_arena_status(arena), AW_STATUS_LIMIT_DECODE_BYTES);
         assert_non_null(aw_arena_alloc(arena, limit));
         assert_null(aw_arena_alloc(arena, 1));
-        assert_int_equal(aw_arena_limited(arena), 1);
+        assert_int_equal(aw_arena_status(arena), AW_STATUS_LIMIT_DECODE_BYTES);
         aw_arena_reset(arena);
         assert_non_null(aw_arena_alloc(arena, limit - 1));
         assert_null(aw_arena_alloc(arena, 0));
@@ -58,7 +58,7 @@ static void test_arena_limit_counts_since_the_last_reset(void **state)
         }
         assert_null(aw_arena_alloc(arena, 16));
         aw_arena_reset(arena);
-        assert_int_equal(aw_arena_limited(arena), 0);
+        assert_int_equal(aw_arena_status(arena), AW_STATUS_NO_MEMORY);
     }
     aw_arena_free(arena);
 }
@@ -88,10 +88,12 @@ static void test_arena_sizes_that_overflow_are_refused(void **state)
         aw_arena_t *arena = aw_arena_new(limits[i]);
         assert_non_null(arena);
         assert_null(aw_arena_calloc(arena, SIZE_MAX / 2, 3));
-        assert_int_equal(aw_arena_limited(arena), limits[i] != 0);
+        assert_int_equal(aw_arena_status(arena),
+                         limits[i] != 0 ? AW_STATUS_LIMIT_DECODE_BYTES : AW_STATUS_NO_MEMORY);
         assert_null(aw_arena_alloc(arena, SIZE_MAX));
         assert_null(aw_arena_alloc(arena, SIZE_MAX - AW__ARENA_ALIGN));
-        assert_int_equal(aw_arena_limited(arena), limits[i] != 0);
+        assert_int_equal(aw_arena_status(arena),
+                         limits[i] != 0 ? AW_STATUS_LIMIT_DECODE_BYTES : AW_STATUS_NO_MEMORY);
         assert_non_null(aw_arena_alloc(arena, 16));
         aw_arena_free(arena);
     }
@@ -132,7 +134,7 @@ static void test_arena_growing_rounds_keep_memory_in_proportion(void **state)
         assert_non_null(aw_arena_alloc(arena, size));
         while (aw_arena_alloc(arena, limit / 100) != NULL) {
         }
-        assert_int_equal(aw_arena_limited(arena), 1);
+        assert_int_equal(aw_arena_status(arena), AW_STATUS_LIMIT_DECODE_BYTES);
         aw_arena_reset(arena);
         assert_true(aw_test_malloc_bytes - before <= 3 * limit);
     }
@@ -151,13 +153,13 @@ static void test_arena_refused_memory_is_no_limit_and_passes(void **state)
     assert_non_null(arena);
     aw_test_malloc_allowed = 0;
     assert_null(aw_arena_alloc(arena, 16));
-    assert_int_equal(aw_arena_limited(arena), 0);
+    assert_int_equal(aw_arena_status(arena), AW_STATUS_NO_MEMORY);
     aw_test_malloc_allowed = SIZE_MAX;
     uint8_t *first = aw_arena_alloc(arena, AW__ARENA_BLOCK_MIN);
     assert_non_null(first);
     aw_test_malloc_allowed = 0;
     assert_null(aw_arena_alloc(arena, AW__ARENA_BLOCK_MIN));
-    assert_int_equal(aw_arena_limited(arena), 0);
+    assert_int_equal(aw_arena_status(arena), AW_STATUS_NO_MEMORY);
     memset(first, 1, AW__ARENA_BLOCK_MIN);
     aw_test_malloc_allowed = SIZE_MAX;
 

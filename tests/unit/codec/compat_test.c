@@ -4,34 +4,17 @@
 
 #include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-#include <jansson.h>
 
 #include "agentwire/json.h"
 #include "agentwire/migrate.h"
 
-#define FOLDER   "golden/wire/v1"
-#define FILE_MAX ((size_t)64 * 1024)
+#define FOLDER "golden/wire/v1"
 
-static aw_span_t read_input(const char *name, uint8_t *buffer)
+static aw_span_t read_input(const char *name)
 {
     char path[300];
     snprintf(path, sizeof path, FOLDER "/%s/input.bin", name);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    const size_t size = fread(buffer, 1, FILE_MAX, file);
-    fclose(file);
-    assert_in_range(size, 0, FILE_MAX - 1);
-    return aw_test_guarded((aw_span_t){buffer, size});
-}
-
-static const char *text_of(const json_t *expect, const char *key)
-{
-    const char *text = json_string_value(json_object_get(expect, key));
-    assert_non_null(text);
-    assert_true(text[0] != '\0');
-    return text;
+    return aw_test_guarded(aw_test_file(path));
 }
 
 static void check_fields(const char *name, const aw_message_t *message, const json_t *wanted,
@@ -52,19 +35,18 @@ static void check_fields(const char *name, const aw_message_t *message, const js
 
 static void check_case(const char *name, unsigned *types)
 {
-    static uint8_t buffer[FILE_MAX];
     char path[300];
     snprintf(path, sizeof path, FOLDER "/%s/expect.json", name);
     json_t *expect = json_load_file(path, JSON_ALLOW_NUL, NULL);
     assert_non_null(expect);
     aw_message_type_t type;
-    assert_int_equal(aw_message_type_find(text_of(expect, "type"), &type), AW_OK);
-    (void)text_of(expect, "origin");
+    assert_int_equal(aw_message_type_find(aw_test_text(expect, "type"), &type), AW_OK);
+    assert_true(aw_test_text(expect, "origin")[0] != '\0');
     aw_arena_t *arena = aw_arena_new(0);
-    const aw_message_t *message = aw_test_decode(type, read_input(name, buffer), arena);
+    const aw_message_t *message = aw_test_decode(type, read_input(name), arena);
     const aw_message_t *migrated = message;
     const int status = aw_state_migrate(message, arena, &migrated, NULL);
-    assert_string_equal(aw_status_name(status), text_of(expect, "migration"));
+    assert_string_equal(aw_status_name(status), aw_test_text(expect, "migration"));
     assert_int_equal(aw_message_unknown_size(message),
                      json_integer_value(json_object_get(expect, "unknown_bytes")));
     check_fields(name, migrated, json_object_get(expect, "json"), arena);

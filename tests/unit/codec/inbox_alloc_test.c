@@ -8,21 +8,23 @@
 static char *value;   /* a full value of version 1 */
 static char *command; /* what it decodes to */
 
-static void keep_largest(const json_t *line)
+static void keep_largest(const json_t *line, void *opaque)
 {
-    const char *text = aw_test_inbox_string(line, "value");
+    (void)opaque;
+    aw_arena_reset(aw_test_inbox_arena);
+    const char *text = aw_test_text(line, "value");
     if (value == NULL || strlen(text) > strlen(value)) {
         free(value);
         free(command);
         value = strdup(text);
-        command = strdup(aw_test_inbox_string(line, "command"));
+        command = strdup(aw_test_text(line, "command"));
     }
 }
 
 static int set_up(void **state)
 {
     int failed = aw_test_inbox_set_up(state);
-    aw_test_inbox_lines("golden/session-inbox/v1/fixtures.jsonl", keep_largest);
+    aw_test_lines("golden/session-inbox/v1/fixtures.jsonl", keep_largest, NULL);
     return failed;
 }
 

@@ -36,11 +36,13 @@ static int run_classify(aw_span_t input, aw_inbox_result_t *ret_result, aw_span_
     return status;
 }
 
-static void look_at_case(const json_t *line)
+static void look_at_case(const json_t *line, void *opaque)
 {
-    const char *name = aw_test_inbox_string(line, "name");
-    const char *op = aw_test_inbox_string(line, "op");
-    const char *expected = class_of(aw_test_inbox_string(line, "expect"));
+    (void)opaque;
+    aw_arena_reset(aw_test_inbox_arena);
+    const char *name = aw_test_text(line, "name");
+    const char *op = aw_test_text(line, "op");
+    const char *expected = class_of(aw_test_text(line, "expect"));
     const json_t *text = json_object_get(line, "input");
     const aw_span_t input = aw_span_view(json_string_value(text), json_string_length(text));
     aw_inbox_result_t result;
@@ -71,16 +73,17 @@ static void look_at_case(const json_t *line)
 static void test_cases_every_line_gives_the_stated_result(void **state)
 {
     (void)state;
-    assert_int_equal(aw_test_inbox_lines("golden/session-inbox/v1/cases.jsonl", look_at_case), 205);
+    assert_int_equal(aw_test_lines("golden/session-inbox/v1/cases.jsonl", look_at_case, NULL), 205);
 }
 
-static void look_at_fixture(const json_t *line)
+static void look_at_fixture(const json_t *line, void *opaque)
 {
-    const char *value = aw_test_inbox_string(line, "value");
-    const char *command = aw_test_inbox_string(line, "command");
+    (void)opaque;
+    aw_arena_reset(aw_test_inbox_arena);
+    const char *value = aw_test_text(line, "value");
+    const char *command = aw_test_text(line, "command");
     aw_inbox_target_t target;
-    assert_true(
-        aw_inbox_target_find(aw_span_text_view(aw_test_inbox_string(line, "target")), &target));
+    assert_true(aw_inbox_target_find(aw_span_text_view(aw_test_text(line, "target")), &target));
     aw_test_inbox_expect_decoded(value, command);
     aw_test_inbox_expect_encoded(command, target, value);
     /* as text of the current version it comes back whole: adapter members, auth null or absent */
@@ -96,12 +99,12 @@ static void look_at_fixture(const json_t *line)
 static void test_cases_fixtures_of_every_version_go_both_ways(void **state)
 {
     (void)state;
-    assert_int_equal(aw_test_inbox_lines("golden/session-inbox/v0/fixtures.jsonl", look_at_fixture),
+    assert_int_equal(aw_test_lines("golden/session-inbox/v0/fixtures.jsonl", look_at_fixture, NULL),
                      10);
     for (int version = 1; version <= AW_INBOX_VERSION; version++) {
         char path[64];
         snprintf(path, sizeof path, "golden/session-inbox/v%d/fixtures.jsonl", version);
-        assert_true(aw_test_inbox_lines(path, look_at_fixture) >= 8);
+        assert_true(aw_test_lines(path, look_at_fixture, NULL) >= 8);
     }
 }
 

@@ -1,8 +1,5 @@
 #include "tests/unit/codec/inbox_support.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 aw_arena_t *aw_test_inbox_arena;
 
 int aw_test_inbox_set_up(void **state)
@@ -109,31 +106,4 @@ void aw_test_inbox_refuse_encoded(const char *command, aw_inbox_class_t outcome,
             aw_test_inbox_encode(command, (aw_inbox_target_t)target, &output);
         expect_refusal(command, result, output, outcome, pointer, words);
     }
-}
-
-size_t aw_test_inbox_lines(const char *path, void (*look_at)(const json_t *line))
-{
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    char *text = NULL;
-    size_t capacity = 0;
-    size_t count = 0;
-    while (getline(&text, &capacity, file) > 0) {
-        json_t *line = json_loads(text, JSON_ALLOW_NUL, NULL);
-        assert_non_null(line);
-        look_at(line);
-        json_decref(line);
-        aw_arena_reset(aw_test_inbox_arena);
-        count++;
-    }
-    free(text);
-    fclose(file);
-    return count;
-}
-
-const char *aw_test_inbox_string(const json_t *line, const char *key)
-{
-    const char *text = json_string_value(json_object_get(line, key));
-    assert_non_null(text);
-    return text;
 }

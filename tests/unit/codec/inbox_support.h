@@ -4,8 +4,6 @@
 /* What the tests of the session inbox share. */
 #include "tests/unit/codec/support.h"
 
-#include <jansson.h>
-
 #include "agentwire/inbox.h"
 
 /** The arena of the whole program, made and freed by these two; reset it at will. */
@@ -30,12 +28,5 @@ void aw_test_inbox_refuse_decoded(const char *text, aw_inbox_class_t outcome, co
                                   const char *words);
 void aw_test_inbox_refuse_encoded(const char *command, aw_inbox_class_t outcome,
                                   const char *pointer, const char *words);
-
-/** Calls look_at with each line, a JSON object, of a file below golden/session-inbox. Returns how
- * many there were. */
-size_t aw_test_inbox_lines(const char *path, void (*look_at)(const json_t *line));
-
-/** A member that has to be a string. */
-const char *aw_test_inbox_string(const json_t *line, const char *key);
 
 #endif

@@ -2,30 +2,18 @@
 #include "tests/unit/codec/inbox_support.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "agentwire/crypto.h"
 
 #define SEND(members)    "{\"kind\":\"send\",\"payload\":{}," members "}"
 #define PAYLOAD(members) "{\"kind\":\"send\",\"payload\":{" members "}}"
 
-static aw_span_t read_file(const char *path)
-{
-    static char text[65536];
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    const size_t size = fread(text, 1, sizeof text, file);
-    assert_true(size < sizeof text);
-    fclose(file);
-    return aw_span_view(text, size);
-}
-
 static void test_v1_schema_is_the_frozen_one(void **state)
 {
     (void)state;
     aw_span_t schema;
     assert_int_equal(aw_inbox_schema(1, aw_test_inbox_arena, &schema), AW_OK);
-    const aw_span_t frozen = read_file("golden/session-inbox/v1/schema.json");
+    const aw_span_t frozen = aw_test_file("golden/session-inbox/v1/schema.json");
     if (!aw_span_equal(schema, frozen)) {
         print_error("%.*s\n", (int)schema.size, (const char *)schema.data);
     }
@@ -289,7 +277,7 @@ static void test_v1_every_class_has_a_name_and_stands_in_the_docs(void **state)
             assert_string_not_equal(aw_inbox_class_name(listed[i]), aw_inbox_class_name(listed[j]));
         }
     }
-    const aw_span_t page = read_file("docs/inbox.md");
+    const aw_span_t page = aw_test_file("docs/inbox.md");
     for (size_t i = 0; i < sizeof listed / sizeof *listed; i++) {
         char row[256];
         const int size =

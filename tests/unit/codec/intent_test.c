@@ -2,11 +2,6 @@
  * Python's hmac made. */
 #include "tests/unit/codec/support.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <jansson.h>
-
 #include "agentwire/build.h"
 #include "agentwire/crypto.h"
 #include "agentwire/intent.h"
@@ -16,7 +11,7 @@
 
 /* One case of the file; its texts live in the line. */
 typedef struct signed_case {
-    json_t *line;
+    const json_t *line;
     const char *name;
     aw_span_t key_id;
     aw_keyring_t *keyring;
@@ -24,57 +19,34 @@ typedef struct signed_case {
     const aw_message_t *intent;
 } signed_case_t;
 
-static const char *text_of(const json_t *line, const char *key)
-{
-    const char *text = json_string_value(json_object_get(line, key));
-    assert_non_null(text);
-    return text;
-}
+typedef void check_fn(const signed_case_t *of);
 
-static signed_case_t open_case(const char *text)
+static void check_line(const json_t *line, void *opaque)
 {
-    signed_case_t made = {.line = json_loads(text, 0, NULL), .arena = aw_arena_new(0)};
-    assert_non_null(made.line);
-    assert_non_null(made.arena);
-    made.name = text_of(made.line, "name");
-    made.key_id = aw_span_text_view(text_of(made.line, "key_id"));
-    const aw_span_t keys = aw_span_text_view(text_of(made.line, "keyring"));
-    assert_int_equal(aw_keyring_new(keys, &made.keyring, NULL), AW_OK);
-    made.intent = aw_test_decode(INTENT, aw_test_hex(text_of(made.line, "hex")), made.arena);
-    return made;
-}
-
-static void close_case(signed_case_t *of)
-{
-    aw_keyring_free(of->keyring);
-    aw_arena_free(of->arena);
-    json_decref(of->line);
+    check_fn **check = opaque;
+    signed_case_t of = {.line = line, .arena = aw_arena_new(0)};
+    assert_non_null(of.arena);
+    of.name = aw_test_text(line, "name");
+    of.key_id = aw_span_text_view(aw_test_text(line, "key_id"));
+    const aw_span_t keys = aw_span_text_view(aw_test_text(line, "keyring"));
+    assert_int_equal(aw_keyring_new(keys, &of.keyring, NULL), AW_OK);
+    of.intent = aw_test_decode(INTENT, aw_test_hex(aw_test_text(line, "hex")), of.arena);
+    (*check)(&of);
+    aw_keyring_free(of.keyring);
+    aw_arena_free(of.arena);
 }
 
 /* Runs check over every case of the file. */
-static void each_case(void (*check)(const signed_case_t *))
+static void each_case(check_fn *check)
 {
-    FILE *file = fopen(GOLDEN, "r");
-    assert_non_null(file);
-    char *text = NULL;
-    size_t capacity = 0;
-    unsigned count = 0;
-    while (getline(&text, &capacity, file) > 0) {
-        signed_case_t of = open_case(text);
-        check(&of);
-        close_case(&of);
-        count++;
-    }
-    free(text);
-    fclose(file);
-    assert_true(count >= 13);
+    assert_true(aw_test_lines(GOLDEN, check_line, &check) >= 13);
 }
 
 static void check_signed_bytes(const signed_case_t *of)
 {
     aw_span_t bytes = AW_SPAN_NULL;
     assert_int_equal(aw_intent_signed_bytes(of->intent, of->arena, &bytes), AW_OK);
-    aw_test_expect_hex(bytes, text_of(of->line, "signed_bytes_hex"));
+    aw_test_expect_hex(bytes, aw_test_text(of->line, "signed_bytes_hex"));
 }
 
 static void test_intent_signed_bytes_are_the_references(void **state)
@@ -100,9 +72,9 @@ static void check_signature(const signed_case_t *of)
     assert_int_equal(aw_message_encode(of->intent, of->arena, &before), AW_OK);
     const aw_message_t *made = sign(of);
     aw_test_expect_hex(aw_test_value(made, AW_FIELD_TOOL_INTENT_SIGNATURE, 0).as.bytes,
-                       text_of(of->line, "signature_hex"));
+                       aw_test_text(of->line, "signature_hex"));
     assert_int_equal(aw_message_encode(made, of->arena, &bytes), AW_OK);
-    aw_test_expect_hex(bytes, text_of(of->line, "signed_hex"));
+    aw_test_expect_hex(bytes, aw_test_text(of->line, "signed_hex"));
     assert_int_equal(aw_message_encode(of->intent, of->arena, &after), AW_OK);
     assert_true(aw_span_equal(before, after)); /* the original stays as it is */
 }
@@ -141,7 +113,7 @@ static void check_verdicts(const signed_case_t *of)
         KEY_ID = AW_FIELD_TOOL_INTENT_SIGNING_KEY_ID,
         SIGNATURE = AW_FIELD_TOOL_INTENT_SIGNATURE
     };
-    const char *hex = text_of(of->line, "signed_hex");
+    const char *hex = aw_test_text(of->line, "signed_hex");
     const aw_message_t *made = aw_test_decode(INTENT, aw_test_hex(hex), of->arena);
     assert_int_equal(aw_intent_verify(made, of->keyring, of->arena), AW_OK);
 

@@ -52,9 +52,8 @@ static void write_tree(aw_json_writer_t *writer, const aw__json_value_t *root)
 
 static void answer(aw_span_t text, unsigned options, aw_arena_t *arena)
 {
-    const aw__json_limits_t limits = {.depth_max = DEPTH_MAX};
     const aw__json_value_t *root = NULL;
-    int status = aw__json_read(text, &limits, options, arena, &root, NULL);
+    int status = aw__json_read(text, DEPTH_MAX, options, arena, &root, NULL);
     if (status != AW_OK) {
         puts(aw_status_name(status));
         return;

@@ -74,7 +74,7 @@ static void test_reader_takes_what_jansson_takes(void **state)
         json_t *theirs =
             json_loadb((const char *)bytes, size,
                        JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &error);
-        int status = aw__json_read(aw_span_view(bytes, size), &AW_TEST_JSON_NO_LIMITS,
+        int status = aw__json_read(aw_span_view(bytes, size), AW_TEST_JSON_NO_LIMIT,
                                    AW__JSON_STRICT, aw_test_json_arena, &root, NULL);
         if (theirs != NULL) {
             assert_int_equal(status, AW_OK);

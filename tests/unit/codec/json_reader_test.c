@@ -6,7 +6,7 @@
 
 static void expect_malformed(const char *text, int64_t offset, const char *pointer)
 {
-    aw_test_json_refuse(aw_test_guarded(aw_span_text_view(text)), &AW_TEST_JSON_NO_LIMITS,
+    aw_test_json_refuse(aw_test_guarded(aw_span_text_view(text)), AW_TEST_JSON_NO_LIMIT,
                         AW__JSON_STRICT, AW_STATUS_MALFORMED_JSON, offset, pointer);
 }
 
@@ -213,12 +213,12 @@ static void test_reader_text_outside_of_the_grammar_is_refused_where_it_breaks(v
         expect_malformed(BROKEN[i].text, BROKEN[i].offset, BROKEN[i].pointer);
     }
     static const char nul[] = "[\"a\0b\"]";
-    aw_test_json_refuse(aw_span_view(nul, sizeof nul - 1), &AW_TEST_JSON_NO_LIMITS, AW__JSON_STRICT,
+    aw_test_json_refuse(aw_span_view(nul, sizeof nul - 1), AW_TEST_JSON_NO_LIMIT, AW__JSON_STRICT,
                         AW_STATUS_MALFORMED_JSON, 3, "/0");
     static const char behind[] = "[]\0";
-    aw_test_json_refuse(aw_span_view(behind, sizeof behind - 1), &AW_TEST_JSON_NO_LIMITS,
+    aw_test_json_refuse(aw_span_view(behind, sizeof behind - 1), AW_TEST_JSON_NO_LIMIT,
                         AW__JSON_STRICT, AW_STATUS_MALFORMED_JSON, 2, "");
-    aw_test_json_refuse(AW_SPAN_NULL, &AW_TEST_JSON_NO_LIMITS, AW__JSON_STRICT,
+    aw_test_json_refuse(AW_SPAN_NULL, AW_TEST_JSON_NO_LIMIT, AW__JSON_STRICT,
                         AW_STATUS_MALFORMED_JSON, 0, "");
 }
 
@@ -229,7 +229,7 @@ static void test_reader_every_prefix_of_a_document_ends_too_early(void **state)
         const aw__json_value_t *root = NULL;
         aw_error_t error = AW_ERROR_INIT;
         const aw_span_t prefix = aw_test_guarded(aw_span_view(AW_TEST_JSON_DOCUMENT, size));
-        int status = aw__json_read(prefix, &AW_TEST_JSON_NO_LIMITS, AW__JSON_STRICT,
+        int status = aw__json_read(prefix, AW_TEST_JSON_NO_LIMIT, AW__JSON_STRICT,
                                    aw_test_json_arena, &root, &error);
         assert_int_equal(status, AW_STATUS_MALFORMED_JSON);
         assert_null(root);
@@ -258,7 +258,7 @@ static void test_reader_repeated_key_is_found_at_every_depth(void **state)
         {"{\"\xc3\xa9\":1,\"\\u00e9\":2}", 8, "/\xc3\xa9"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        aw_test_json_refuse(aw_span_text_view(cases[i].text), &AW_TEST_JSON_NO_LIMITS,
+        aw_test_json_refuse(aw_span_text_view(cases[i].text), AW_TEST_JSON_NO_LIMIT,
                             AW__JSON_STRICT, AW_STATUS_DUPLICATE_KEY, cases[i].offset,
                             cases[i].pointer);
     }
@@ -379,8 +379,8 @@ static void test_reader_pointer_is_cut_at_a_character(void **state)
     strcat(text, "\":{\"b\\u0001\":x");
     aw_error_t error = AW_ERROR_INIT;
     const aw__json_value_t *root = NULL;
-    assert_int_equal(aw__json_read(aw_span_text_view(text), &AW_TEST_JSON_NO_LIMITS,
-                                   AW__JSON_STRICT, aw_test_json_arena, &root, &error),
+    assert_int_equal(aw__json_read(aw_span_text_view(text), AW_TEST_JSON_NO_LIMIT, AW__JSON_STRICT,
+                                   aw_test_json_arena, &root, &error),
                      AW_STATUS_MALFORMED_JSON);
     assert_int_equal(strlen(error.field), AW_ERROR_FIELD_MAX - 1);
     for (size_t i = 1; i < strlen(error.field); i++) {
@@ -394,7 +394,7 @@ static void test_reader_first_error_of_a_caller_stays(void **state)
     (void)state;
     aw_error_t error = {.status = AW_STATUS_UNKNOWN_TYPE, .offset = 5, .field = "f", .text = "t"};
     const aw__json_value_t *root = NULL;
-    assert_int_equal(aw__json_read(aw_span_text_view("x"), &AW_TEST_JSON_NO_LIMITS, AW__JSON_STRICT,
+    assert_int_equal(aw__json_read(aw_span_text_view("x"), AW_TEST_JSON_NO_LIMIT, AW__JSON_STRICT,
                                    aw_test_json_arena, &root, &error),
                      AW_STATUS_MALFORMED_JSON);
     assert_int_equal(error.status, AW_STATUS_UNKNOWN_TYPE);

@@ -58,7 +58,7 @@ static void test_sorted_text_is_its_own_sorted_text(void **state)
     const aw__json_value_t *root = aw_test_json_read(AW_TEST_JSON_DOCUMENT, AW__JSON_STRICT);
     assert_int_equal(aw__json_sorted_text(root, AW_JSON_NUMBERS_TEA, aw_test_json_arena, &first),
                      AW_OK);
-    assert_int_equal(aw__json_read(first, &AW_TEST_JSON_NO_LIMITS, AW__JSON_STRICT,
+    assert_int_equal(aw__json_read(first, AW_TEST_JSON_NO_LIMIT, AW__JSON_STRICT,
                                    aw_test_json_arena, &root, NULL),
                      AW_OK);
     assert_int_equal(aw__json_sorted_text(root, AW_JSON_NUMBERS_TEA, aw_test_json_arena, &second),

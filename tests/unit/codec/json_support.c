@@ -1,6 +1,5 @@
 #include "tests/unit/codec/json_support.h"
 
-const aw__json_limits_t AW_TEST_JSON_NO_LIMITS = {.depth_max = 0};
 aw_arena_t *aw_test_json_arena;
 
 int aw_test_json_set_up(void **state)
@@ -21,7 +20,7 @@ const aw__json_value_t *aw_test_json_read(const char *text, unsigned options)
 {
     const aw__json_value_t *root = NULL;
     aw_error_t error = AW_ERROR_INIT;
-    int status = aw__json_read(aw_span_text_view(text), &AW_TEST_JSON_NO_LIMITS, options,
+    int status = aw__json_read(aw_span_text_view(text), AW_TEST_JSON_NO_LIMIT, options,
                                aw_test_json_arena, &root, &error);
     if (status != AW_OK) {
         print_error("%s: %s at %ld\n", text, error.text, (long)error.offset);
@@ -32,13 +31,13 @@ const aw__json_value_t *aw_test_json_read(const char *text, unsigned options)
     return root;
 }
 
-void aw_test_json_refuse(aw_span_t text, const aw__json_limits_t *limits, unsigned options,
-                         int status, int64_t offset, const char *pointer)
+void aw_test_json_refuse(aw_span_t text, uint32_t depth_max, unsigned options, int status,
+                         int64_t offset, const char *pointer)
 {
     static const aw__json_value_t POISON = {.kind = AW__JSON_TRUE};
     const aw__json_value_t *root = &POISON;
     aw_error_t error = AW_ERROR_INIT;
-    int refused = aw__json_read(text, limits, options, aw_test_json_arena, &root, &error);
+    int refused = aw__json_read(text, depth_max, options, aw_test_json_arena, &root, &error);
     if (refused != status || error.offset != offset || strcmp(error.field, pointer) != 0) {
         print_error("%.*s: %s at %ld in '%s' (%s)\n", (int)(text.size < 200 ? text.size : 200),
                     (const char *)text.data, aw_status_name(refused), (long)error.offset,
@@ -49,5 +48,6 @@ void aw_test_json_refuse(aw_span_t text, const aw__json_limits_t *limits, unsign
     assert_int_equal(error.offset, offset);
     assert_string_equal(error.field, pointer);
     assert_ptr_equal(root, &POISON);
-    assert_int_equal(aw__json_read(text, limits, options, aw_test_json_arena, &root, NULL), status);
+    assert_int_equal(aw__json_read(text, depth_max, options, aw_test_json_arena, &root, NULL),
+                     status);
 }

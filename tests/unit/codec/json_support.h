@@ -12,8 +12,8 @@
     "{\"a\":[1,-2.50e+3,{\"b\\u0041\":\"\xc3\xa9\\ud83c\\udf75\\n\"}],\"c\":{\"d\":[[],{}],"       \
     "\"e\":true,\"f\":false,\"g\":null,\"\":\"x\"},\"h\":[{\"i\":0},{\"i\":\"\"}]}"
 
-/** No limit anywhere. */
-extern const aw__json_limits_t AW_TEST_JSON_NO_LIMITS;
+/** A depth_max of none. */
+#define AW_TEST_JSON_NO_LIMIT 0
 
 /** The arena of the whole program, made and freed by these two. */
 extern aw_arena_t *aw_test_json_arena;
@@ -25,7 +25,7 @@ const aw__json_value_t *aw_test_json_read(const char *text, unsigned options);
 
 /** Fails unless the bytes are refused with this status, offset and pointer, and nothing is given
  * out. */
-void aw_test_json_refuse(aw_span_t text, const aw__json_limits_t *limits, unsigned options,
-                         int status, int64_t offset, const char *pointer);
+void aw_test_json_refuse(aw_span_t text, uint32_t depth_max, unsigned options, int status,
+                         int64_t offset, const char *pointer);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "agentwire/json.h"
-#include "codec/json/whole.h"
+#include "codec/json/number.h"
 
 #define RESULT   AW_MESSAGE_TOOL_RESULT
 #define INTENT   AW_MESSAGE_TOOL_INTENT
@@ -284,16 +284,24 @@ static void test_whole_numbers_are_read_exactly_or_not_at_all(void **state)
     uint64_t magnitude;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         const aw_span_t text = aw_test_guarded(aw_span_text_view(good[i].text));
-        if (!aw__whole_read(text, &negative, &magnitude)) {
+        if (!aw__number_whole(text, &negative, &magnitude)) {
             fail_msg("%s", good[i].text);
         }
         assert_int_equal(negative, good[i].negative);
         assert_true(magnitude == good[i].magnitude);
     }
+    /* more zeros than digits are kept of a number */
+    char zeros[1000] = "7";
+    memset(zeros + 1, '0', 900);
+    strcpy(zeros + 901, "e-899");
+    assert_true(aw__number_whole(aw_span_text_view(zeros), &negative, &magnitude));
+    assert_int_equal(magnitude, 70);
     magnitude = 4711;
+    zeros[900] = '1';
+    assert_false(aw__number_whole(aw_span_text_view(zeros), &negative, &magnitude));
     for (size_t i = 0; i < sizeof NOT_WHOLE / sizeof NOT_WHOLE[0]; i++) {
-        if (aw__whole_read(aw_test_guarded(aw_span_text_view(NOT_WHOLE[i])), &negative,
-                           &magnitude)) {
+        if (aw__number_whole(aw_test_guarded(aw_span_text_view(NOT_WHOLE[i])), &negative,
+                             &magnitude)) {
             fail_msg("%s", NOT_WHOLE[i]);
         }
     }

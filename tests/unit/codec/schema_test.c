@@ -299,15 +299,11 @@ static void test_schema_rows_agree_with_the_public_proto(void **state)
     (void)state;
     const char *path = getenv("AW_DESCRIPTOR_SET");
     assert_non_null(path);
-    static uint8_t bytes[64 * 1024];
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    const size_t size = fread(bytes, 1, sizeof bytes, file);
-    fclose(file);
-    assert_in_range(size, 1000, sizeof bytes - 1);
+    const aw_span_t set = aw_test_file(path);
+    assert_true(set.size > 1000);
 
     seen_t seen = {0, 0, 0};
-    const aw_span_t described = find((aw_span_t){bytes, size}, 1).bytes;
+    const aw_span_t described = find(set, 1).bytes;
     item_t item;
     for (aw__reader_t reader = over(described); next_item(&reader, &item);) {
         if (item.number == 4) {

@@ -5,9 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <jansson.h>
-
-#define GOLDEN "golden/wire/v1/expected.jsonl"
+#define GOLDEN     "golden/wire/v1/expected.jsonl"
+#define GOLDEN_MAX 1000u
 
 static unsigned digit(char c)
 {
@@ -74,6 +73,14 @@ void aw_test_expect_hex(aw_span_t bytes, const char *hex)
     free(expected);
 }
 
+void aw_test_expect_same_error(const aw_error_t *error, const aw_error_t *expected)
+{
+    assert_int_equal(error->status, expected->status);
+    assert_int_equal(error->offset, expected->offset);
+    assert_string_equal(error->field, expected->field);
+    assert_string_equal(error->text, expected->text);
+}
+
 void aw_test_expect_refused(aw_message_type_t type, aw_span_t input, int status, int64_t offset,
                             const char *field)
 {
@@ -91,10 +98,7 @@ void aw_test_expect_refused(aw_message_type_t type, aw_span_t input, int status,
     const aw_message_t *message = NULL;
     assert_int_equal(aw_message_decode(type, input, arena, &message, &decode_error), status);
     assert_null(message);
-    assert_int_equal(decode_error.status, error.status);
-    assert_int_equal(decode_error.offset, error.offset);
-    assert_string_equal(decode_error.field, error.field);
-    assert_string_equal(decode_error.text, error.text);
+    aw_test_expect_same_error(&decode_error, &error);
     aw_arena_free(arena);
 }
 
@@ -217,10 +221,47 @@ size_t aw_test_mutate(uint64_t *state, uint8_t *bytes, size_t size, size_t capac
     return size;
 }
 
+size_t aw_test_lines(const char *path, void (*look_at)(const json_t *line, void *opaque),
+                     void *opaque)
+{
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    char *text = NULL;
+    size_t capacity = 0;
+    size_t count = 0;
+    while (getline(&text, &capacity, file) > 0) {
+        json_t *line = json_loads(text, JSON_ALLOW_NUL, NULL);
+        assert_non_null(line);
+        look_at(line, opaque);
+        json_decref(line);
+        count++;
+    }
+    free(text);
+    fclose(file);
+    return count;
+}
+
+const char *aw_test_text(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    assert_non_null(text);
+    return text;
+}
+
+aw_span_t aw_test_file(const char *path)
+{
+    static uint8_t bytes[64 * 1024 + 1];
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    const size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    assert_in_range(size, 0, sizeof bytes - 1);
+    return (aw_span_t){bytes, size};
+}
+
 static aw_span_t dup_hex(const json_t *line, const char *key)
 {
-    const char *hex = json_string_value(json_object_get(line, key));
-    assert_non_null(hex);
+    const char *hex = aw_test_text(line, key);
     uint8_t *bytes = malloc(strlen(hex) + 1);
     assert_non_null(bytes);
     return (aw_span_t){bytes, parse_hex(hex, bytes, strlen(hex) + 1)};
@@ -229,12 +270,8 @@ static aw_span_t dup_hex(const json_t *line, const char *key)
 static aw_test_golden_t read_golden(const json_t *line)
 {
     aw_test_golden_t golden = {.variant = ""};
-    const char *name = json_string_value(json_object_get(line, "name"));
-    const char *type = json_string_value(json_object_get(line, "type"));
-    assert_non_null(name);
-    assert_non_null(type);
-    snprintf(golden.name, sizeof golden.name, "%s", name);
-    assert_int_equal(aw_message_type_find(type, &golden.type), AW_OK);
+    snprintf(golden.name, sizeof golden.name, "%s", aw_test_text(line, "name"));
+    assert_int_equal(aw_message_type_find(aw_test_text(line, "type"), &golden.type), AW_OK);
     golden.input = dup_hex(line, "hex");
     golden.accepted = json_is_true(json_object_get(line, "accepted"));
     if (golden.accepted) {
@@ -247,28 +284,26 @@ static aw_test_golden_t read_golden(const json_t *line)
     return golden;
 }
 
+/* What is loaded so far. */
+typedef struct loading {
+    aw_test_golden_t *all;
+    size_t count;
+} loading_t;
+
+static void load_golden(const json_t *line, void *opaque)
+{
+    loading_t *loading = opaque;
+    assert_true(loading->count < GOLDEN_MAX);
+    loading->all[loading->count++] = read_golden(line);
+}
+
 aw_test_golden_t *aw_test_golden_load(size_t *ret_count)
 {
-    enum { CASES_MAX = 1000 };
-    FILE *file = fopen(GOLDEN, "r");
-    aw_test_golden_t *all = calloc(CASES_MAX, sizeof *all);
-    assert_non_null(file);
-    assert_non_null(all);
-    char *text = NULL;
-    size_t capacity = 0;
-    size_t count = 0;
-    while (getline(&text, &capacity, file) > 0) {
-        json_t *line = json_loads(text, JSON_ALLOW_NUL, NULL);
-        assert_non_null(line);
-        assert_true(count < CASES_MAX);
-        all[count++] = read_golden(line);
-        json_decref(line);
-    }
-    free(text);
-    fclose(file);
-    assert_true(count > 60);
-    *ret_count = count;
-    return all;
+    loading_t loading = {calloc(GOLDEN_MAX, sizeof *loading.all), 0};
+    assert_non_null(loading.all);
+    assert_true(aw_test_lines(GOLDEN, load_golden, &loading) > 60);
+    *ret_count = loading.count;
+    return loading.all;
 }
 
 void aw_test_golden_free(aw_test_golden_t *golden, size_t count)

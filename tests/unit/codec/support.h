@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <jansson.h>
 
 #include "agentwire/envelope.h"
 #include "agentwire/field.h"
@@ -26,6 +27,9 @@ aw_span_t aw_test_guarded(aw_span_t bytes);
 
 /** Fails unless bytes are those written in hex. */
 void aw_test_expect_hex(aw_span_t bytes, const char *hex);
+
+/** Fails unless two readers say the same of one input. */
+void aw_test_expect_same_error(const aw_error_t *error, const aw_error_t *expected);
 
 /** Fails unless the scan and the decoder both refuse the bytes with this status, at this offset and
  * in this field. */
@@ -47,6 +51,16 @@ uint64_t aw_test_random(uint64_t *state);
 
 /** Changes bytes as a fuzzer would, in place: size is at most capacity before and after. */
 size_t aw_test_mutate(uint64_t *state, uint8_t *bytes, size_t size, size_t capacity);
+
+/** Calls look_at with each line of a file, a JSON object. Returns how many there were. */
+size_t aw_test_lines(const char *path, void (*look_at)(const json_t *line, void *opaque),
+                     void *opaque);
+
+/** A member that has to be a string. */
+const char *aw_test_text(const json_t *object, const char *key);
+
+/** All of a file of at most 64 KiB. Lives until the next call. */
+aw_span_t aw_test_file(const char *path);
 
 /** One frozen input of golden/wire, with what the reference runtime says about it. */
 typedef struct aw_test_golden {

@@ -197,7 +197,7 @@ static void print_choice(const aw__tea_rule_t *rule)
     note_choice(rule->choice);
     for (unsigned i = 0; i < rule->choice->count; i++) {
         if ((rule->allowed >> i & 1) != 0) {
-            printf("%s`%s`%s", between, rule->choice->cases[i].tag,
+            printf("%s`%s`%s", between, rule->choice->cases[i].object->name,
                    rule->choice->cases[i].since == AW_TEA_EDITION_B ? " (B)" : "");
             between = ", ";
         }
@@ -371,9 +371,9 @@ static void print_object(const aw__tea_object_t *object)
     }
 }
 
-static const char *need_text(aw__tea_need_t need)
+static const char *need_text(bool has)
 {
-    return need == AW__TEA_MUST ? "must" : need == AW__TEA_MUST_NOT ? "must not" : "may";
+    return has ? "must" : "must not";
 }
 
 static void print_types(aw_tea_kind_t kind, const aw__tea_envelope_t *envelope)
@@ -385,13 +385,13 @@ static void print_types(aw_tea_kind_t kind, const aw__tea_envelope_t *envelope)
         printf("\n| type | skippable | `runId` | `turnId` |\n|---|---|---|---|\n");
         for (unsigned i = 0; i < envelope->count; i++) {
             const aw__tea_type_t *type = &envelope->types[i];
-            printf("| `%s` | %s | %s | %s |\n", type->name, type->skippable ? "yes" : "no",
+            printf("| `%s` | %s | %s | %s |\n", type->payload->name, type->skippable ? "yes" : "no",
                    need_text(type->run), need_text(type->turn));
         }
     }
     for (unsigned i = 0; i < envelope->count; i++) {
         const aw__tea_type_t *type = &envelope->types[i];
-        printf("\n### %s `%s`\n", aw_tea_kind_name(kind), type->name);
+        printf("\n### %s `%s`\n", aw_tea_kind_name(kind), type->payload->name);
         print_object(type->payload);
         if (type->branch) {
             printf("\nThe envelope's `branchId` must be there and equal the payload's.\n");
@@ -431,7 +431,7 @@ int main(void)
         if (shown_choices < choice_count) {
             const aw__tea_choice_t *choice = choices[shown_choices++];
             for (unsigned i = 0; i < choice->count; i++) {
-                printf("\n### %s `%s`%s\n", choice->name, choice->cases[i].tag,
+                printf("\n### %s `%s`%s\n", choice->name, choice->cases[i].object->name,
                        choice->cases[i].since == AW_TEA_EDITION_B ? " (B)" : "");
                 print_object(choice->cases[i].object);
             }

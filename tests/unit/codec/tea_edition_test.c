@@ -129,6 +129,8 @@ static void test_edition_b_schemas_keywords_are_held_to_the_draft(void **state)
         {"", "prompt", SCHEMA("{\"$vocabulary\":{\"u\":1}}"), "ok", "invalid:schema"},
         {"", "prompt", SCHEMA("{\"not\":{\"$dynamicRef\":\"FILE:///x\"}}"), "ok", "invalid:schema"},
         {"", "prompt", SCHEMA("{\"$ref\":\"other.json\"}"), "ok", "ok"},
+        {"", "prompt", SCHEMA("{\"$ref\":\"HtTpS://x\"}"), "ok", "invalid:schema"},
+        {"", "prompt", SCHEMA("{\"$ref\":\"file\\u001a\"}"), "ok", "ok"},
     };
     expect_rows(rows, sizeof rows / sizeof rows[0]);
 }
@@ -218,7 +220,6 @@ static void check_rule(const aw__tea_rule_t *rule)
     case AW__TEA_FORM_CHOICE:
         for (unsigned i = 0; i < rule->choice->count; i++) {
             check_object(rule->choice->cases[i].object);
-            assert_string_equal(rule->choice->cases[i].tag, rule->choice->cases[i].object->name);
         }
         break;
     case AW__TEA_FORM_WORD:
@@ -270,7 +271,6 @@ static void test_edition_tables_are_sorted_and_whole(void **state)
         check_object(envelope->object);
         assert_int_equal(envelope->count, types[kind]);
         for (unsigned i = 0; i < envelope->count; i++) {
-            assert_string_equal(envelope->types[i].name, envelope->types[i].payload->name);
             check_object(envelope->types[i].payload);
         }
     }

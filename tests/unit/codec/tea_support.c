@@ -1,6 +1,5 @@
 #include "tests/unit/codec/tea_support.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,15 +22,15 @@ static aw_span_t copy_of(const json_t *text)
     return aw_span_view(copy, size);
 }
 
-static void load_case(const json_t *row)
+static void load_case(const json_t *row, void *opaque)
 {
+    (void)opaque;
+    assert_in_range(aw_test_tea_count, 0, CASES_MAX - 1);
     aw_test_tea_case_t *into = &aw_test_tea_cases[aw_test_tea_count++];
     const json_t *canonical = json_object_get(row, "canonical");
-    snprintf(into->name, sizeof into->name, "%s", json_string_value(json_object_get(row, "name")));
-    snprintf(into->expect, sizeof into->expect, "%s",
-             json_string_value(json_object_get(row, "expect")));
-    assert_true(aw_tea_kind_find(aw_span_text_view(json_string_value(json_object_get(row, "kind"))),
-                                 &into->kind));
+    snprintf(into->name, sizeof into->name, "%s", aw_test_text(row, "name"));
+    snprintf(into->expect, sizeof into->expect, "%s", aw_test_text(row, "expect"));
+    assert_true(aw_tea_kind_find(aw_span_text_view(aw_test_text(row, "kind")), &into->kind));
     into->input = copy_of(json_object_get(row, "input"));
     into->canonical = json_is_string(canonical) ? copy_of(canonical) : AW_SPAN_NULL;
 }
@@ -39,22 +38,9 @@ static void load_case(const json_t *row)
 int aw_test_tea_set_up(void **state)
 {
     (void)state;
-    FILE *file = fopen("golden/tea/v1/tea-cases.jsonl", "r");
-    assert_non_null(file);
     aw_test_tea_cases = calloc(CASES_MAX, sizeof *aw_test_tea_cases);
     assert_non_null(aw_test_tea_cases);
-    char *line = NULL;
-    size_t capacity = 0;
-    while (getline(&line, &capacity, file) > 0) {
-        assert_in_range(aw_test_tea_count, 0, CASES_MAX - 1);
-        json_t *row = json_loads(line, JSON_ALLOW_NUL, NULL);
-        assert_non_null(row);
-        load_case(row);
-        json_decref(row);
-    }
-    free(line);
-    fclose(file);
-    assert_int_equal(aw_test_tea_count, 396);
+    assert_int_equal(aw_test_lines("golden/tea/v1/tea-cases.jsonl", load_case, NULL), 396);
     aw_test_tea_arena = aw_arena_new(0);
     assert_non_null(aw_test_tea_arena);
     for (unsigned i = 0; i < TEXTS; i++) {

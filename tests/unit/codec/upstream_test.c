@@ -30,22 +30,18 @@ static aw_message_type_t type_of(const char *name)
     return AW_MESSAGE_COUNT;
 }
 
-static aw_span_t read_file(const char *folder, const char *name, uint8_t *buffer, size_t capacity)
+static aw_span_t read_blob(const char *folder, const char *name)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    const size_t size = fread(buffer, 1, capacity, file);
-    fclose(file);
-    assert_in_range(size, 1, capacity - 1);
-    return (aw_span_t){buffer, size};
+    const aw_span_t blob = aw_test_file(path);
+    assert_true(blob.size > 0);
+    return blob;
 }
 
 static void check_file(const char *folder, const char *name)
 {
-    static uint8_t buffer[64 * 1024];
-    const aw_span_t input = read_file(folder, name, buffer, sizeof buffer);
+    const aw_span_t input = read_blob(folder, name);
     aw_arena_t *arena = aw_arena_new(0);
     assert_non_null(arena);
     const aw_message_t *message = aw_test_decode(type_of(name), aw_test_guarded(input), arena);
@@ -83,11 +79,10 @@ static void test_upstream_every_message_encodes_to_the_bytes_it_came_from(void *
 static void test_upstream_signed_intent_is_refused_with_a_wrong_key(void **state)
 {
     (void)state;
-    static uint8_t buffer[4096];
     char line[512];
     const char *folder = getenv("AW_UPSTREAM_GOLDEN");
     assert_non_null(folder);
-    const aw_span_t input = read_file(folder, "tool_intent_signed.bin", buffer, sizeof buffer);
+    const aw_span_t input = read_blob(folder, "tool_intent_signed.bin");
     aw_arena_t *arena = aw_arena_new(0);
     aw_keyring_t *keyring = NULL;
     const aw_message_t *intent = aw_test_decode(AW_MESSAGE_TOOL_INTENT, input, arena);
@@ -107,22 +102,22 @@ static void test_upstream_signed_intent_is_refused_with_a_wrong_key(void **state
 static void test_upstream_snapshot_exported_differs_in_two_fields_alone(void **state)
 {
     (void)state;
-    static uint8_t buffer[64 * 1024];
     const char *folder = getenv("AW_UPSTREAM_GOLDEN");
     assert_non_null(folder);
-    const aw_span_t published = read_file(folder, "state_snapshot.bin", buffer, sizeof buffer);
+    const aw_span_t published = read_blob(folder, "state_snapshot.bin");
     aw_arena_t *arena = aw_arena_new(0);
     assert_non_null(arena);
     aw_snapshot_view_t view;
     aw_span_t same = AW_SPAN_NULL;
     aw_span_t other = AW_SPAN_NULL;
     assert_int_equal(aw_snapshot_scan(published, &view, NULL), AW_OK);
-    assert_int_equal(
-        aw_snapshot_answer(published, view.snapshot_at_ms, view.request_id, arena, &same, NULL),
-        AW_OK);
+    assert_int_equal(aw_snapshot_answer(published, view.snapshot_at_ms, view.request_id, arena,
+                                        NULL, &same, NULL),
+                     AW_OK);
     assert_true(aw_span_equal(same, published));
     assert_int_equal(aw_snapshot_answer(published, view.snapshot_at_ms + 1,
-                                        aw_span_text_view("another-request"), arena, &other, NULL),
+                                        aw_span_text_view("another-request"), arena, NULL, &other,
+                                        NULL),
                      AW_OK);
     const aw_message_t *was = aw_test_decode(AW_MESSAGE_STATE_SNAPSHOT, published, arena);
     const aw_message_t *is = aw_test_decode(AW_MESSAGE_STATE_SNAPSHOT, other, arena);
@@ -130,7 +125,8 @@ static void test_upstream_snapshot_exported_differs_in_two_fields_alone(void **s
     assert_true(
         aw_span_equal(aw_test_value(is, 9, 0).as.bytes, aw_span_text_view("another-request")));
     assert_int_equal(
-        aw_snapshot_answer(other, view.snapshot_at_ms, view.request_id, arena, &same, NULL), AW_OK);
+        aw_snapshot_answer(other, view.snapshot_at_ms, view.request_id, arena, NULL, &same, NULL),
+        AW_OK);
     assert_true(aw_span_equal(same, published));
     assert_int_equal(aw_test_count(is, 8), aw_test_count(was, 8));
     aw_arena_free(arena);
