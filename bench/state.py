@@ -26,6 +26,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition  # noqa: E402
 
 from bridge import Bridge, config  # noqa: E402
 from broker import wait_until  # noqa: E402
+from mutate import varint  # noqa: E402
 from reference import Reference  # noqa: E402
 from relay import Cluster, cpu_seconds  # noqa: E402
 
@@ -65,14 +66,6 @@ def publish(broker, topic, keys, size):
                 producer.poll(0.1)
     if producer.flush(300):
         raise SystemExit(f"{topic} could not be written")
-
-
-def varint(value):
-    out = bytearray()
-    while value > 127:
-        out.append(value & 127 | 128)
-        value >>= 7
-    return bytes(out) + bytes([value])
 
 
 class Answers(threading.Thread):

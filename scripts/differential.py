@@ -16,7 +16,6 @@ field with a new kind of value, a reason at a new place. That is how golden/wire
 import argparse
 import collections
 import json
-import multiprocessing
 import os
 import pathlib
 import random
@@ -31,7 +30,7 @@ import defects  # noqa: E402
 import golden  # noqa: E402
 import mutate  # noqa: E402
 import reference  # noqa: E402
-from batch import Batch, BatchDied  # noqa: E402
+from batch import Batch, BatchDied, shared_out  # noqa: E402
 
 CHUNK = 2000
 SHOWN_MAX = 20
@@ -110,7 +109,7 @@ def compare(oracle, batch, inputs, result):
     return True
 
 
-def work(job, jobs, seed, count, results):
+def work(job, jobs, seed, count):
     """One process: every jobs-th chunk."""
     result = {"inputs": 0, "counts": collections.Counter(), "features": set(), "kept": [],
               "differences": []}
@@ -125,9 +124,9 @@ def work(job, jobs, seed, count, results):
             if len(result["differences"]) >= SHOWN_MAX:
                 break
         batch.close()
-    except (Exception, SystemExit) as error:  # whatever it is, the parent must not wait for ever
+    except (Exception, SystemExit) as error:  # what was found until then counts
         result["failed"] = f"{type(error).__name__}: {error}"
-    results.put(result)
+    return result
 
 
 def merge(results):
@@ -173,14 +172,7 @@ def main():
     reference.agent_bridge()
     started = time.monotonic()
     jobs = min(arguments.jobs, (arguments.count + CHUNK - 1) // CHUNK)
-    queue = multiprocessing.Queue()
-    workers = [multiprocessing.Process(
-        target=work, args=(job, jobs, arguments.seed, arguments.count, queue)) for job in range(jobs)]
-    for worker in workers:
-        worker.start()
-    total = merge([queue.get() for _ in workers])
-    for worker in workers:
-        worker.join()
+    total = merge(shared_out(work, jobs, arguments.seed, arguments.count))
     for type_name, text, wanted, got in total["differences"][:SHOWN_MAX]:
         print(f"DIFFERENCE {type_name} {text}\n  wanted {wanted}\n  got    {got}")
     for failure in total["failed"]:

@@ -11,7 +11,6 @@ one. The same SEED gives the same texts on every machine.
 import argparse
 import collections
 import json
-import multiprocessing
 import os
 import pathlib
 import subprocess
@@ -26,6 +25,7 @@ import golden  # noqa: E402
 import json_mutate  # noqa: E402
 import json_oracle  # noqa: E402
 import reference  # noqa: E402
+from batch import shared_out  # noqa: E402
 
 CHUNK = 2000
 SHOWN_MAX = 20
@@ -64,7 +64,7 @@ def plain(text):
     return text.encode("utf-8", "replace").decode()
 
 
-def work(job, jobs, seed, count, results):
+def work(job, jobs, seed, count):
     """One process: every jobs-th chunk."""
     result = {"counts": collections.Counter(), "inputs": 0, "differences": [], "accidents": 0}
     try:
@@ -86,9 +86,9 @@ def work(job, jobs, seed, count, results):
             if len(result["differences"]) >= SHOWN_MAX:
                 break
         result["accidents"] = oracle.accidents
-    except (Exception, SystemExit) as error:  # whatever it is, the parent must not wait for ever
+    except (Exception, SystemExit) as error:  # what was found until then counts
         result["failed"] = f"{type(error).__name__}: {error}"
-    results.put(result)
+    return result
 
 
 def main():
@@ -99,14 +99,7 @@ def main():
     arguments = parser.parse_args()
     started = time.monotonic()
     jobs = min(arguments.jobs, (arguments.count + CHUNK - 1) // CHUNK)
-    queue = multiprocessing.Queue()
-    workers = [multiprocessing.Process(
-        target=work, args=(job, jobs, arguments.seed, arguments.count, queue)) for job in range(jobs)]
-    for worker in workers:
-        worker.start()
-    results = [queue.get() for _ in workers]
-    for worker in workers:
-        worker.join()
+    results = shared_out(work, jobs, arguments.seed, arguments.count)
     differences = [item for result in results for item in result["differences"]]
     failures = [result["failed"] for result in results if "failed" in result]
     for type_name, text, wanted, got in differences[:SHOWN_MAX]:

@@ -2,8 +2,10 @@
 # Runs the broker tests against the program and the libraries of an image of deploy/Dockerfile, so that what is
 # proven about librdkafka of this machine is proven about the image's as well.
 #
-#   scripts/test_image.sh [IMAGE [TEST...]]     IMAGE: agent-bridge; TEST: golden_test.py and so on
+#   scripts/test_image.sh [IMAGE [TEST...]]     IMAGE: agent-bridge; TEST: broker_golden_test and so on
 #
+# Without TEST all that stand at the left edge of tests/broker/CMakeLists.txt, as ctest runs them on this machine:
+# all but the one whose inputs lie beside a checkout.
 # The image's files are unpacked into a folder, and its program runs there through its own loader: as a process
 # of this machine, which the tests can kill, freeze and watch. Needs docker, what `make setup` installs, and gcc.
 # Exit codes: 0 all passed, 1 not, 64 usage.
@@ -12,12 +14,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 image=${1:-agent-bridge}
 shift || true
+# A line for each test: its name, its broker, its file and the file's words.
+table=$(sed -n 's/^aw_add_broker_test(\([a-z]*\) \([a-z_]*\) [0-9]* \(.*\))$/\2 \1 \3/p' tests/broker/CMakeLists.txt)
 tests=("$@")
-[ $# -gt 0 ] || tests=(golden_test.py determinism_test.py poison_test.py start_test.py operation_test.py
-  crash_test.py failures_test.py cluster_test.py metrics_test.py soak_test.py secure_test.py chaos_test.py)
+[ $# -gt 0 ] || mapfile -t tests < <(cut -d ' ' -f 1 <<<"$table")
 for test in "${tests[@]}"; do
-  if ! [ -f "tests/broker/$test" ]; then
-    echo "test_image.sh: there is no tests/broker/$test" >&2
+  if ! grep -q "^$test " <<<"$table"; then
+    echo "test_image.sh: tests/broker/CMakeLists.txt has no $test" >&2
     exit 64
   fi
 done
@@ -55,12 +58,14 @@ export AGENT_BRIDGE=$folder/agent-bridge AW_HOSTNAME_SHIM=$folder/hostname.so
 failed=()
 for test in "${tests[@]}"; do
   echo "---- $test"
+  read -r _ broker file words < <(grep "^$test " <<<"$table")
   export AW_BROKER_DIR=$folder/kafka
-  if [ "$test" = secure_test.py ]; then
+  if [ "$broker" = secure ]; then
     export AW_BROKER_DIR=$folder/secure
     tests/broker/kafka start --secure --fresh --dir "$AW_BROKER_DIR"
   fi
-  .venv/bin/python "tests/broker/$test" </dev/null || failed+=("$test")
+  # shellcheck disable=SC2086  # the words are several
+  .venv/bin/python "tests/broker/$file" $words </dev/null || failed+=("$test")
 done
 echo
 echo "$((${#tests[@]} - ${#failed[@]})) passed, ${#failed[@]} failed"

@@ -102,7 +102,7 @@ const ab_verb_t ab_verb_check = {
         "timestamps, retention, replicas and the rights to use them. A line for each thing looked\n"
         "at and each finding, with what follows from it and what to do: ok, unknown (it could not\n"
         "be looked at and the relay does not need it to be), warning, error. It changes nothing\n"
-        "and joins no group, so that it may be run beside a running bridge. docs/operations.md\n"
+        "and joins no group, so that it may be run beside a running bridge. docs/check.md\n"
         "says what is checked, and lists the ACLs.\n"
         "\n"
         "  -c, --config FILE   the configuration; else $AGENT_BRIDGE_CONFIG, else\n"

@@ -117,16 +117,15 @@ static void say_topic(const judge_t *judge, const ab_topic_facts_t *topic)
                  (long long)fact(topic, AB_FACT_MAX_MESSAGE_BYTES),
                  ab_check_time_text(fact(topic, AB_FACT_RETENTION_MS), kept));
     }
+    const char *role = topic->topic.source                   ? "source"
+                       : topic->topic.state                  ? "state"
+                       : roles == (ROLE_ROUTE | ROLE_ERRORS) ? "output, errors"
+                       : (roles & ROLE_ROUTE) != 0           ? "output"
+                       : (roles & ROLE_ERRORS) != 0          ? "errors"
+                       : (roles & ROLE_QUARANTINE) != 0      ? "quarantine"
+                                                             : "answers";
     ab_check_add(judge->report, AB_CHECK_OK, "topic", topic->topic.name,
-                 "%s%s%s%s: %d partition%s, %d %s%s",
-                 topic->topic.source  ? "source"
-                 : topic->topic.state ? "state"
-                                      : "",
-                 (roles & ROLE_ROUTE) != 0 ? "output" : "",
-                 (roles & ROLE_ERRORS) == 0  ? ""
-                 : (roles & ROLE_ROUTE) != 0 ? ", errors"
-                                             : "errors",
-                 (roles & ROLE_QUARANTINE) != 0 ? "quarantine" : "", (int)topic->topic.partitions,
+                 "%s: %d partition%s, %d %s%s", role, (int)topic->topic.partitions,
                  topic->topic.partitions == 1 ? "" : "s", topic->copies,
                  topic->copies == 1 ? "copy" : "copies", properties);
 }

@@ -18,7 +18,6 @@ import json
 import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -34,6 +33,7 @@ from audit import Audit  # noqa: E402
 from bridge import Bridge, config, program  # noqa: E402
 from broker import ROOT, SCRIPT, Broker, Load, state_folder, wait_until  # noqa: E402
 from oracle import SOURCE_HEADER, VARIANTS  # noqa: E402
+from ports import free_port  # noqa: E402
 from proxy import Proxy  # noqa: E402
 from relay_case import REFERENCE, Layout  # noqa: E402
 from traffic import SequenceCheck, Traffic  # noqa: E402
@@ -71,18 +71,6 @@ class Figures:
     def counts(self):
         with self._lock:
             return dict(sorted(self._counts.items()))
-
-
-def quiet_port():
-    """A free port below Linux's range for outgoing connections, so that it is free again after each restart."""
-    while True:
-        with socket.socket() as probe:
-            port = random.randrange(18000, 32000)
-            try:
-                probe.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                continue
 
 
 class Watched(Bridge):
@@ -176,7 +164,7 @@ class Chaos:
         shutil.rmtree(logs, ignore_errors=True)
         logs.mkdir()
         for name, lanes, delivery, named in plans:
-            port = quiet_port()
+            port = free_port()
             settings = config(
                 self.broker, self.layout.group, [self.layout.source_config()],
                 kafka={"bootstrap.servers": self.broker.state["proxied"]["bootstrap"]},

@@ -4,7 +4,9 @@
 import contextlib
 import itertools
 import json
+import os
 import random
+import signal
 import socket
 import sys
 import threading
@@ -18,10 +20,12 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 from audit import Audit, Settings, letter_headers  # noqa: E402
+from batch import shared_out  # noqa: E402
 from broker import Input, Record  # noqa: E402
 from mutate import Message, Mutator  # noqa: E402
 from oracle import (SOURCE_HEADER, VARIANTS, Oracle, Policy, Verdict, java_partition, murmur2,  # noqa: E402
                      sha256_hex, source_text)
+from ports import free_port  # noqa: E402
 from proxy import Proxy  # noqa: E402
 from redrive import MARKER_HEADER, Original, RedriveAudit  # noqa: E402
 from reference import Reference  # noqa: E402
@@ -332,8 +336,7 @@ class ProxyObeys(unittest.TestCase):
     def setUp(self):
         server = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(server.close)
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         threading.Thread(target=self.serve, args=(server,), daemon=True).start()
         self.proxy = Proxy([{"from": self.port, "to": server.getsockname()[1]}])
         self.proxy.__enter__()
@@ -449,6 +452,21 @@ class RedriveAuditFinds(unittest.TestCase):
 
     def test_that_nothing_was_expected(self):
         self.assertIn("void", RedriveAudit().finish()[0])
+
+
+def share(job, jobs, end):
+    if end and job == jobs - 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return job
+
+
+class WorkIsSharedOut(unittest.TestCase):
+    def test_every_share_comes_back(self):
+        self.assertEqual([0, 1, 2], shared_out(share, 3, False))
+
+    def test_a_process_that_dies_ends_it(self):
+        with self.assertRaisesRegex(SystemExit, "a process died"):
+            shared_out(share, 3, True)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import uuid
 from pathlib import Path
 from unittest import mock
 
@@ -97,6 +98,14 @@ class KafkaScript(unittest.TestCase):
         self.assertFalse(KAFKA.runs(state["nodes"][0]))
         folder = self.folder / "node-1"
         self.assertEqual((True, False), ((folder / "server.log").exists(), (folder / "data").exists()))
+
+    def test_a_cluster_id_may_begin_as_an_option_does(self):
+        launched = mock.Mock(side_effect=KAFKA.KafkaError("formatted"))
+        with mock.patch.object(KAFKA.uuid, "uuid4", lambda: uuid.UUID(int=0xF8 << 120 | 1)), \
+                mock.patch.object(KAFKA.Cluster, "launch", launched), \
+                self.assertRaisesRegex(KAFKA.KafkaError, "^formatted$"):
+            self.cluster.start(1, [], 120, fresh=True)
+        self.assertTrue(launched.call_args.args[0]["cluster_id"].startswith("-"))
 
     def test_a_start_that_fails_leaves_nothing_running(self):
         seen = []

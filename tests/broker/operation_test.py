@@ -14,18 +14,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 from broker import Load, wait_until  # noqa: E402
 from oracle import VARIANTS  # noqa: E402
+from ports import closed_port  # noqa: E402
 from relay_case import RelayCase, numbered_inputs  # noqa: E402
 
 QUIET_S = 5
 SAY_EVERY_S = 10
 ENDLESS = 1_000_000
-
-
-def closed_port():
-    """A port of this machine that nobody listens on, and stays bound, so that nobody will."""
-    holder = socket.socket()
-    holder.bind(("127.0.0.1", 0))
-    return holder, holder.getsockname()[1]
 
 
 def forward(holder, target):
@@ -89,9 +83,8 @@ class Operation(RelayCase):
 
     def test_unreachable_brokers_are_told_every_ten_seconds(self):
         layout = self.layout()
-        holder, port = closed_port()
-        self.addCleanup(holder.close)
-        bridge = self.bridge(layout, kafka={"bootstrap.servers": f"127.0.0.1:{port}"}).start()
+        _, servers = closed_port(self)
+        bridge = self.bridge(layout, kafka={"bootstrap.servers": servers}).start()
         began = time.monotonic()
         wait_until("it said so three times", lambda: len(bridge.events("brokers_unreachable")) >= 3, 40)
         self.assertGreater(time.monotonic() - began, SAY_EVERY_S * 1.5)
@@ -103,9 +96,8 @@ class Operation(RelayCase):
     def test_brokers_that_come_up_later_are_found(self):
         layout = self.layout()
         inputs = self.broker.produce(list(numbered_inputs(layout.source, 4, 100)))
-        holder, port = closed_port()
-        self.addCleanup(holder.close)
-        bridge = self.bridge(layout, kafka={"bootstrap.servers": f"127.0.0.1:{port}"}).start()
+        holder, servers = closed_port(self)
+        bridge = self.bridge(layout, kafka={"bootstrap.servers": servers}).start()
         bridge.wait_event("brokers_unreachable")
         host, _, real_port = self.broker.bootstrap.split(",")[0].partition(":")
         forward(holder, (host, int(real_port)))

@@ -5,11 +5,16 @@ import json
 import os
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 import unittest
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+
+from ports import closed_port  # noqa: E402
 
 PROGRAM = os.environ["AGENT_BRIDGE"]
 MINIMAL = """\
@@ -28,13 +33,6 @@ class Check(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.file = Path(folder.name, "c.yaml")
 
-    def closed_port(self):
-        """An address that nobody listens on, and stays bound, so that nobody will."""
-        holder = socket.socket()
-        self.addCleanup(holder.close)
-        holder.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{holder.getsockname()[1]}"
-
     def hanging_port(self):
         """An address where every connection is closed at once."""
         listener = socket.create_server(("127.0.0.1", 0))
@@ -52,13 +50,13 @@ class Check(unittest.TestCase):
 
     def check(self, *words, servers=None, more="", config=None, environment=None):
         """(exit code, stdout, stderr)."""
-        self.file.write_text(config or MINIMAL.format(servers=servers or self.closed_port(), more=more))
+        self.file.write_text(config or MINIMAL.format(servers=servers or closed_port(self)[1], more=more))
         done = subprocess.run([PROGRAM, "check", "-c", str(self.file), *words], capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, env=os.environ | (environment or {}), timeout=60)
         return done.returncode, done.stdout, done.stderr
 
     def test_nobody_there_is_told_within_the_timeout_and_ends_with_69(self):
-        servers = self.closed_port()
+        servers = closed_port(self)[1]
         began = time.monotonic()
         code, out, err = self.check("--timeout", "500ms", servers=servers)
         self.assertLess(time.monotonic() - began, 10)
@@ -77,7 +75,7 @@ class Check(unittest.TestCase):
                 self.assertIn("hangs up on this client; check security.protocol and the port", out)
 
     def test_json_is_one_object_with_a_row_for_each_line_of_the_table(self):
-        servers = self.closed_port()
+        servers = closed_port(self)[1]
         code, out, err = self.check("--json", "--timeout", "500ms", servers=servers)
         self.assertEqual((69, ""), (code, err))
         self.assertEqual(1, out.count("\n"))
@@ -118,7 +116,7 @@ class Check(unittest.TestCase):
             self.assertNotIn(SECRET, out + err)
 
     def test_a_table_that_cannot_be_written_is_an_error(self):
-        self.file.write_text(MINIMAL.format(servers=self.closed_port(), more=""))
+        self.file.write_text(MINIMAL.format(servers=closed_port(self)[1], more=""))
         with open("/dev/full", "w") as full:
             done = subprocess.run([PROGRAM, "check", "-c", str(self.file), "--timeout", "200ms"], stdout=full,
                                   stderr=subprocess.PIPE, text=True)

@@ -3,7 +3,6 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import tempfile
@@ -13,6 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 from oracle import Oracle, Policy  # noqa: E402
+from ports import closed_port  # noqa: E402
 from reference import Reference  # noqa: E402
 
 PROGRAM = os.environ["AGENT_BRIDGE"]
@@ -28,11 +28,8 @@ class Explain(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.file = Path(folder.name, "c.yaml")
         self.value = Path(folder.name, "value.bin")
-        holder = socket.socket()
-        self.addCleanup(holder.close)
-        holder.bind(("127.0.0.1", 0))
         self.file.write_text(json.dumps({
-            "kafka": {"bootstrap.servers": f"127.0.0.1:{holder.getsockname()[1]}"}, "group": "g", "sources": [
+            "kafka": {"bootstrap.servers": closed_port(self)[1]}, "group": "g", "sources": [
                 {"topic": "in", "routes": ROUTES, "max_value": "1KiB"},
                 {"topic": "other", "routes": ROUTES, "on_null_key": "dead_letter"}]}))
 

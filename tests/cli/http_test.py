@@ -22,6 +22,10 @@ import time
 import unittest
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+
+from ports import free_port  # noqa: E402
+
 PROBE = sys.argv.pop(1)
 PROGRAM = os.environ["AGENT_BRIDGE"]
 PROMTOOL = os.environ["PROMTOOL"]
@@ -31,13 +35,6 @@ PATIENCE_S = 60
 # Limits of bridge/http: the life of a connection, and connections of one peer.
 LIFE_S = 10
 PEER_MAX = 32
-
-
-def free_port():
-    """A loopback port on which nothing listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def settings(port, **changes):

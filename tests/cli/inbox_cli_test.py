@@ -2,27 +2,18 @@
 """inspect --contract session_inbox and its lines of inspect --batch, on the frozen cases."""
 
 import json
-import os
-import subprocess
+import sys
 import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+
+from batch import batch, inspect  # noqa: E402
+
 FOLDER = ROOT / "golden/session-inbox"
 CASES = [json.loads(line) for line in (FOLDER / "v1/cases.jsonl").open()]
 PREFIX = "SessionInboxWireError."
-
-
-def inspect(*arguments, text=b""):
-    return subprocess.run([os.environ["AGENT_BRIDGE"], "inspect", *arguments], input=text, timeout=60,
-                          capture_output=True)
-
-
-def batch(requests):
-    lines = "".join(json.dumps(request) + "\n" for request in requests).encode()
-    done = inspect("--batch", text=lines)
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.decode().splitlines()]
 
 
 def request_of(case):

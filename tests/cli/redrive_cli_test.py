@@ -2,11 +2,15 @@
 """The redrive verb without a broker: its command line, its exit codes, and when it refuses to begin."""
 
 import os
-import socket
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+
+from ports import closed_port  # noqa: E402
 
 PROGRAM = os.environ["AGENT_BRIDGE"]
 CONFIG = """\
@@ -24,10 +28,7 @@ class Redrive(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.file = Path(folder.name, "c.yaml")
-        holder = socket.socket()  # bound and not listening: nobody is there, and nobody will be
-        self.addCleanup(holder.close)
-        holder.bind(("127.0.0.1", 0))
-        self.servers = f"127.0.0.1:{holder.getsockname()[1]}"
+        _, self.servers = closed_port(self)
 
     def redrive(self, *words, quarantine="in.quarantine"):
         """(exit code, stdout, stderr)."""

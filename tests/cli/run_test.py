@@ -4,24 +4,21 @@
 import json
 import os
 import signal
-import socket
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+
+from ports import free_port  # noqa: E402
+
 PROGRAM = os.environ["AGENT_BRIDGE"]
 ROUTES = {"external_event": "out.events", "tool_result": "out.results", "approval": "out.approvals",
           "export_request": "out.exports"}
 PATIENCE_S = 60
-
-
-def free_port():
-    """A loopback port on which nothing listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def settings(**changes):

@@ -2,11 +2,15 @@
 """The verify verb without a broker: its command line and its exit codes. tests/broker/verify_test.py has the rest."""
 
 import os
-import socket
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+
+from ports import closed_port  # noqa: E402
 
 PROGRAM = os.environ["AGENT_BRIDGE"]
 CONFIG = """\
@@ -26,11 +30,9 @@ class Verify(unittest.TestCase):
 
     def verify(self, *words, config=None):
         """(exit code, stdout, stderr); nobody listens where the config says."""
-        with socket.socket() as holder:
-            holder.bind(("127.0.0.1", 0))
-            self.file.write_text(config or CONFIG.format(servers=f"127.0.0.1:{holder.getsockname()[1]}"))
-            done = subprocess.run([PROGRAM, "verify", "-c", str(self.file), *words], capture_output=True, text=True,
-                                  stdin=subprocess.DEVNULL, timeout=60)
+        self.file.write_text(config or CONFIG.format(servers=closed_port(self)[1]))
+        done = subprocess.run([PROGRAM, "verify", "-c", str(self.file), *words], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=60)
         return done.returncode, done.stdout, done.stderr
 
     def test_nobody_there_ends_with_69_and_no_result(self):

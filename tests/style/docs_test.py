@@ -79,6 +79,15 @@ class DocumentsTest(unittest.TestCase):
         for verb in sorted(verbs):
             self.assertEqual(bridge(verb, "--help").returncode, 0, verb)
 
+    def test_tests_named_exist(self):
+        """A promise that names its test names one that runs."""
+        lists = "".join(path.read_text() for path in (ROOT / "tests").rglob("CMakeLists.txt"))
+        known = set(re.findall(r"\b[a-z_]+_test\b", lists))
+        known |= {f"mock_{path.stem}" for path in (ROOT / "tests/mock").glob("*_test.c")}
+        for page, text in self.pages.items():
+            for name in re.findall(r"`([a-z_]+_test)`", text):
+                self.assertIn(name, known, page)
+
     def test_exit_codes_of_each_verb_are_in_their_rows(self):
         """A row that names verbs names every verb that ends with its code and says so itself; 70, 77 and 78 mean
         the same with all of them."""

@@ -1,7 +1,11 @@
-"""A running `agent-bridge inspect --batch`."""
+"""A running `agent-bridge inspect --batch`, one that answers and ends, and processes that share such work."""
 
+import json
+import os
 import subprocess
 import threading
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 
 
 class BatchDied(RuntimeError):
@@ -48,3 +52,27 @@ class Batch:
         code = self._process.wait()
         if rest or code != 0:
             raise BatchDied(f"agent-bridge ended with {code} and {len(rest)} bytes too many")
+
+
+def inspect(*arguments, text=b""):
+    """agent-bridge inspect, fed with text, when it has ended."""
+    return subprocess.run([os.environ["AGENT_BRIDGE"], "inspect", *arguments], input=text, timeout=60,
+                          capture_output=True)
+
+
+def batch(requests):
+    """The answer to each request, both as objects."""
+    done = inspect("--batch", text="".join(json.dumps(request) + "\n" for request in requests).encode())
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.decode().splitlines()]
+
+
+def shared_out(work, jobs, *arguments):
+    """What work(job, jobs, *arguments) returns for each job, every one in a process of its own."""
+    with ProcessPoolExecutor(jobs) as pool:
+        shares = [pool.submit(work, job, jobs, *arguments) for job in range(jobs)]
+        try:
+            return [share.result() for share in shares]
+        except BrokenProcessPool:
+            raise SystemExit("FAILED a process died before its share was done (was it killed? did memory run "
+                             "out?); the run proves nothing") from None

@@ -2,19 +2,13 @@
 
 import json
 import re
-import socket
 import urllib.error
 import urllib.request
 
 from broker import wait_until
+from ports import free_port
 
 SAMPLE = re.compile(r'^(\w+)(?:\{\w+="([^"]*)"\})? (\S+)$', re.M)
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Face:

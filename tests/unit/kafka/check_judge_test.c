@@ -180,7 +180,7 @@ static void test_judge_compacted_topics_lose_records(void **state)
     }
 }
 
-/* One more topic, behind the others: the state of the source's keys. */
+/* Two more topics: the state of the source's keys, and the answers. */
 static bench_t *answering_bench_new(ab_topic_facts_t **ret_state)
 {
     static const char *names[] = {"state"};
@@ -190,9 +190,9 @@ static bench_t *answering_bench_new(ab_topic_facts_t **ret_state)
     bench->config.answers = true;
     bench->config.state_topics.items = names;
     bench->config.state_topics.count = 1;
-    bench->config.snapshots_topic = "out";
+    bench->config.snapshots_topic = "answers";
     assert_int_equal(ab_check_facts_init(&bench->facts, &bench->config), 0);
-    assert_int_equal(bench->facts.topic_count, TOPIC_COUNT + 1);
+    assert_int_equal(bench->facts.topic_count, TOPIC_COUNT + 2);
     for (size_t i = 0; i < bench->facts.topic_count; i++) {
         set_topic(&bench->facts.topics[i]);
         if (bench->facts.topics[i].topic.state) {
@@ -240,6 +240,30 @@ static void test_judge_state_topic_with_another_partition_count_is_an_error(void
     bench_t *bench = answering_bench_new(&topic);
     topic->topic.partitions = PARTITIONS + 1;
     EXPECT(bench, "error partitions state: has 5, in has 4");
+}
+
+static void test_judge_every_topic_is_said_with_what_it_is_for(void **state)
+{
+    static const char *const wanted[][2] = {
+        {"in", "source: "},        {"out", "output: "},
+        {"in.errors", "errors: "}, {"in.quarantine", "quarantine: "},
+        {"state", "state: "},      {"answers", "answers: "}};
+    ab_topic_facts_t *topic = NULL;
+    bench_t *bench = answering_bench_new(&topic);
+    size_t found = 0;
+    (void)state;
+    ab_check_judge(&bench->config, &bench->facts, bench->report);
+    for (size_t i = 0; i < bench->report->count; i++) {
+        const ab_check_row_t *row = &bench->report->rows[i];
+        for (size_t w = 0; w < sizeof(wanted) / sizeof(wanted[0]); w++) {
+            if (strcmp(row->check, "topic") == 0 && strcmp(row->subject, wanted[w][0]) == 0) {
+                assert_memory_equal(row->text, wanted[w][1], strlen(wanted[w][1]));
+                found++;
+            }
+        }
+    }
+    assert_int_equal(found, sizeof(wanted) / sizeof(wanted[0]));
+    bench_free(bench);
 }
 
 static void test_judge_bytes_at_every_limit(void **state)
@@ -480,6 +504,7 @@ int main(void)
         cmocka_unit_test(test_judge_compacted_topics_lose_records),
         cmocka_unit_test(test_judge_state_topic_must_keep_what_stores_are_made_from),
         cmocka_unit_test(test_judge_state_topic_with_another_partition_count_is_an_error),
+        cmocka_unit_test(test_judge_every_topic_is_said_with_what_it_is_for),
         cmocka_unit_test(test_judge_bytes_at_every_limit),
         cmocka_unit_test(test_judge_bytes_of_dead_letters),
         cmocka_unit_test(test_judge_timestamps_that_an_output_would_refuse),
