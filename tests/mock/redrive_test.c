@@ -106,8 +106,12 @@ static void test_redrive_whose_first_step_times_out_begins_once_more(void **stat
     work_t work;
     open_work(&work, "delivery: {transaction_timeout: 2s}\n");
     work.on_wait = outlast_it;
-    rig_fail_at(work.rig, RIG_COORDINATOR, RIG_TXN_OFFSET_COMMIT,
-                RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION, 1);
+    /* The mock chooses the coordinator of the job's group by its name, which is made of the time.
+     */
+    for (int32_t broker = 1; broker <= RIG_BROKERS; broker++) {
+        rig_fail_at(work.rig, broker, RIG_TXN_OFFSET_COMMIT, RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION,
+                    1);
+    }
     const int code = ab_redrive_run(work.redrive);
     if (code != AB_EXIT_OK) {
         fail_msg("%d: %s", code, ab_redrive_text_view(work.redrive));
