@@ -10,6 +10,7 @@
 #include "bridge/cli/sorter.h"
 #include "bridge/core/dead_letter.h"
 #include "bridge/core/digest.h"
+#include "bridge/core/trailer.h"
 
 #define ARENA_BYTES ((size_t)1 << 30)
 
@@ -148,24 +149,19 @@ static uint64_t digest_of_place(const char *topic, int32_t partition, int64_t of
     return ab_digest_of(aw_span_view(text, (size_t)size));
 }
 
-/* The place that a marker's value, topic:partition:offset:job, names. */
-static aw_span_t marked_place(aw_span_t value)
-{
-    size_t end = value.size;
-    while (end > 0 && value.data[end - 1] != ':') {
-        end--;
-    }
-    return aw_span_view(value.data, end > 0 ? end - 1 : 0);
-}
-
 static void visit_quarantine(walk_t *walk, const ab_full_record_t *record)
 {
-    const ab_header_t *mark = ab_header_last(record, AB_HEADER_REDRIVEN);
-    const ab_header_t *source = ab_header_last(record, AB_HEADER_SOURCE);
     const ab_record_t *facts = &record->record;
-    if (facts->value.data == NULL && mark != NULL) {
-        add(walk, walk->kept, (tie_t){ab_digest_of(marked_place(mark->value)), 0, 1});
-    } else if (source != NULL) {
+    char job[AB_JOB_ID_MAX];
+    ab_coordinates_t at;
+    ab_trailer_t trailer;
+    if (ab_marker_read(record, &at, job)) {
+        add(walk, walk->kept, (tie_t){digest_of_place(at.topic, at.partition, at.offset), 0, 1});
+    } else if (ab_trailer_read(record->headers, record->header_count, &trailer) &&
+               trailer.copy != AB_COPY_NONE &&
+               aw_span_equal(trailer.group, aw_span_text_view(walk->letters->config->group))) {
+        /* A trailer has one. */
+        const ab_header_t *source = ab_header_last(record, AB_HEADER_SOURCE);
         add(walk, walk->kept,
             (tie_t){digest_of_place(facts->topic, facts->partition, facts->offset),
                     ab_digest_of(source->value), 0});

@@ -380,10 +380,7 @@ static int collect_marks(ab_redrive_t *redrive)
             continue;
         }
         ab_redrive_part_t *part = part_of(redrive, &record.record);
-        /* A marker behind itself or of another partition is nobody's. */
-        if (part != NULL && marked.partition == part->partition &&
-            strcmp(marked.topic, part->topic) == 0 && marked.offset < record.record.offset &&
-            ab_offset_set_add(&part->marked, marked.offset) != 0) {
+        if (part != NULL && ab_offset_set_add(&part->marked, marked.offset) != 0) {
             return ab_redrive_fail(redrive, AB_EXIT_FATAL,
                                    "memory ran out while reading which records are marked");
         }
