@@ -128,9 +128,6 @@ static void place(ab_reader_part_t *part, const ab_read_range_t *range, int64_t 
 {
     part->begin = part->first;
     part->end = part->stable;
-    if (range->last > 0) {
-        part->begin = part->end - range->last > part->first ? part->end - range->last : part->first;
-    }
     if (range->has_since) {
         part->begin = since >= 0 ? since : part->stable;
     }

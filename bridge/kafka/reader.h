@@ -46,8 +46,7 @@ typedef struct ab_read_range {
     int64_t since_ms; /* with has_since: from the first record with a timestamp not before this */
     int64_t until_ms; /* with has_until: up to the first record with a timestamp not before this */
     bool has_since, has_until;
-    int64_t last; /* more than 0: so many offsets before the end at most; not with a time */
-    bool follow;  /* goes on past the end, for ever */
+    bool follow; /* goes on past the end, for ever */
 } ab_read_range_t;
 
 /** One partition that is read. */

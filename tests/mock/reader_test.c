@@ -92,14 +92,10 @@ static void test_reader_limits_cut_what_is_read(void **state)
 {
     (void)state;
     const ab_read_range_t all = {0};
-    const ab_read_range_t last = {.last = 3};
     rig_t *rig = rig_open("");
     ab_reader_t *reader = open_reader(rig);
     size_t count;
     rig_write(rig, 400);
-    assert_int_equal(ab_reader_add_topic(reader, "in", &last), AB_READ_OK);
-    assert_int_equal(read_all(reader), 3 * RIG_SOURCE_PARTITIONS);
-    ab_reader_clear(reader);
     assert_int_equal(ab_reader_add_partition(reader, "in", 1, &all), AB_READ_OK);
     ab_reader_limit(reader, 0, 10, 17);
     assert_int_equal(read_all(reader), 7);
@@ -115,7 +111,7 @@ static void test_reader_limits_cut_what_is_read(void **state)
 static void test_reader_follows_what_is_written_meanwhile(void **state)
 {
     (void)state;
-    const ab_read_range_t follow = {.last = 1, .follow = true};
+    const ab_read_range_t follow = {.follow = true};
     rig_t *rig = rig_open("");
     ab_reader_t *reader = open_reader(rig);
     ab_full_record_t record;
@@ -143,7 +139,7 @@ static void test_reader_quiet_log_is_no_silent_broker(void **state)
         int wait_ms;
         unsigned pause_ms;
     } calls[] = {{0, 3500}, {4000, 0}, {50, 2000}};
-    const ab_read_range_t follow = {.last = 1, .follow = true};
+    const ab_read_range_t follow = {.follow = true};
     const ab_reader_options_t impatient = {.timeout_ms = 3000};
     char text[AB_READER_TEXT_MAX] = "";
     rig_t *rig = rig_open("");
