@@ -81,6 +81,9 @@ static int recall_part(ab_redrive_t *redrive, const rd_kafka_topic_partition_t *
                        bool *ret_found)
 {
     ab_redrive_part_t *part = part_of(redrive, place);
+    if (place->err != RD_KAFKA_RESP_ERR_NO_ERROR) { /* not the same as nothing being there */
+        return fail_of(redrive, redrive->setup.resume, place->err);
+    }
     if (part == NULL || place->offset < 0) {
         return 0;
     }
