@@ -18,7 +18,7 @@ typedef struct ab_explain {
     int timeout_ms;
 } ab_explain_t;
 
-/** Most rows of counts: outcomes and reasons, of all sources. */
+/** Most rows of counts: outcomes and reasons, of all sources; what comes beyond is one sum. */
 #define AB_EXPLAIN_ROWS_MAX 4096u
 
 /** Runs the verdicts over the sources and prints counts. Returns an exit code. */

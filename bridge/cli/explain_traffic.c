@@ -10,6 +10,7 @@
 #include "bridge/cli/letter.h"
 #include "bridge/cli/select.h"
 #include "bridge/core/dead_letter.h"
+#include "bridge/core/text.h"
 #include "bridge/core/verdict.h"
 
 /* Outputs are looked for so much earlier: a producer's clock may be ahead by that. */
@@ -30,6 +31,7 @@ typedef struct traffic {
     aw_arena_t *arena;
     row_t *rows;
     size_t row_count;
+    row_t others;        /* what fits no row any more: headers may hold any reason */
     int64_t **committed; /* per source, per partition */
     int32_t *partitions; /* per source */
     uint64_t records, not_yet;
@@ -60,12 +62,12 @@ static row_t *row_of(traffic_t *traffic, size_t source, ab_outcome_t outcome, co
             return row;
         }
     }
-    row_t *row = &traffic->rows[traffic->row_count];
-    if (traffic->row_count < AB_EXPLAIN_ROWS_MAX) { /* what comes later shares the last one */
-        traffic->row_count++;
-        *row = (row_t){.source = source, .outcome = outcome};
-        (void)snprintf(row->what, sizeof(row->what), "%s", what);
+    if (traffic->row_count == AB_EXPLAIN_ROWS_MAX) {
+        return &traffic->others;
     }
+    row_t *row = &traffic->rows[traffic->row_count++];
+    *row = (row_t){.source = source, .outcome = outcome};
+    (void)snprintf(row->what, sizeof(row->what), "%s", what);
     return row;
 }
 
@@ -157,9 +159,10 @@ static void note(traffic_t *traffic, const ab_full_record_t *record)
             at.offset >= traffic->committed[s][at.partition]) {
             continue;
         }
-        (void)snprintf(what, sizeof(what), "%.*s",
-                       (int)(letter ? reason->value.size : strlen(record->record.topic)),
-                       letter ? (const char *)reason->value.data : record->record.topic);
+        /* Whoever may write to the topic chose the reason: it is shown in a terminal and in JSON.
+         */
+        (void)ab_text_clean(letter ? reason->value : aw_span_text_view(record->record.topic), what,
+                            sizeof(what));
         row_of(traffic, s, letter ? AB_OUTCOME_DEAD_LETTERED : AB_OUTCOME_ROUTED, what)->running++;
     }
 }
@@ -230,6 +233,11 @@ static bool leaves_headers(const row_t *row)
     return row->outcome == AB_OUTCOME_ROUTED || row->outcome == AB_OUTCOME_DEAD_LETTERED;
 }
 
+static bool has_others(const traffic_t *traffic)
+{
+    return traffic->others.here + traffic->others.running > 0;
+}
+
 static void print_table(const traffic_t *traffic)
 {
     (void)printf("%12s %12s  OUTCOME\n", "THIS CONFIG", "RUNNING");
@@ -240,6 +248,10 @@ static void print_table(const traffic_t *traffic)
         (void)printf("%12" PRIu64 " %12s  %s: %s %s\n", row->here,
                      !leaves_headers(row) ? "-" : running, source_topic(traffic, row),
                      ab_outcome_name(row->outcome), row->what);
+    }
+    if (has_others(traffic)) {
+        (void)printf("%12" PRIu64 " %12" PRIu64 "  others, beyond %u outcomes\n",
+                     traffic->others.here, traffic->others.running, AB_EXPLAIN_ROWS_MAX);
     }
     (void)printf("%" PRIu64 " records", traffic->records);
     if (traffic->not_yet > 0) {
@@ -275,6 +287,13 @@ static int print_json(const traffic_t *traffic)
                                      "not_yet", (json_int_t)traffic->not_yet, "rows", rows)
                          : NULL;
     json_decref(rows);
+    if (object != NULL && has_others(traffic) &&
+        json_object_set_new(object, "others",
+                            json_pack("{s:I, s:I}", "this_config", (json_int_t)traffic->others.here,
+                                      "running", (json_int_t)traffic->others.running)) != 0) {
+        json_decref(object);
+        object = NULL;
+    }
     if (object == NULL) {
         return AB_CLI_FATAL;
     }
@@ -288,7 +307,7 @@ int ab_explain_traffic(const ab_explain_t *explain, const ab_config_t *config, a
 {
     traffic_t traffic = {.explain = explain, .config = config, .reader = reader};
     traffic.arena = aw_arena_new((size_t)config->decode_bytes);
-    traffic.rows = calloc(AB_EXPLAIN_ROWS_MAX + 1, sizeof(*traffic.rows));
+    traffic.rows = calloc(AB_EXPLAIN_ROWS_MAX, sizeof(*traffic.rows));
     traffic.committed = calloc(config->source_count, sizeof(*traffic.committed));
     traffic.partitions = calloc(config->source_count, sizeof(*traffic.partitions));
     if (traffic.arena == NULL || traffic.rows == NULL || traffic.committed == NULL ||

@@ -10,15 +10,26 @@
 #include "bridge/cli/sorter.h"
 #include "bridge/core/dead_letter.h"
 #include "bridge/core/digest.h"
+#include "bridge/core/trailer.h"
 
 #define ARENA_BYTES ((size_t)1 << 30)
 
-/* Two names for one thing: a quarantine record by its place and by its source, a letter by its
- * source and by its place. Digests; the place of a mark has no source. */
+/* Where a letter lies, in the order in which letters are told. */
+typedef struct place {
+    uint32_t source; /* the first one with that errors topic */
+    int32_t partition;
+    int64_t offset;
+} place_t;
+
+/* Two names for one thing: a quarantine record by the digests of its place and of its source, a
+ * letter by the digest of its source and its place. The place of a mark has no source. */
 typedef struct tie {
     uint64_t key; /* sorted by this */
-    uint64_t other;
-    uint64_t mark; /* 1: a redrive has marked it */
+    union {
+        uint64_t source;
+        place_t letter;
+    } other;
+    bool mark; /* a redrive has marked it */
 } tie_t;
 
 typedef struct walk {
@@ -26,7 +37,9 @@ typedef struct walk {
     aw_arena_t *arena;
     ab_sorter_t *kept;    /* quarantine records and marks, by place */
     ab_sorter_t *sources; /* marked ones, by source, and letters, by source */
-    ab_sorter_t *done;    /* letters that are redriven, by place in the order of reading */
+    ab_sorter_t *done;    /* the places of letters that are redriven */
+    place_t next_done;
+    bool has_done;
     int code;
 } walk_t;
 
@@ -38,10 +51,20 @@ static int compare_ties(const void *a, const void *b)
     if (left->key != right->key) {
         return left->key < right->key ? -1 : 1;
     }
-    if (left->mark != right->mark) {
-        return left->mark > right->mark ? -1 : 1;
+    return left->mark == right->mark ? 0 : left->mark ? -1 : 1;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const place_t *left = a;
+    const place_t *right = b;
+    if (left->source != right->source) {
+        return left->source < right->source ? -1 : 1;
     }
-    return left->other == right->other ? 0 : left->other < right->other ? -1 : 1;
+    if (left->partition != right->partition) {
+        return left->partition < right->partition ? -1 : 1;
+    }
+    return left->offset == right->offset ? 0 : left->offset < right->offset ? -1 : 1;
 }
 
 static int fail(walk_t *walk, int code, const char *text)
@@ -62,17 +85,17 @@ static int fail_sorter(walk_t *walk, int error)
     return fail(walk, AB_CLI_FATAL, text);
 }
 
-static void add(walk_t *walk, ab_sorter_t *sorter, tie_t tie)
+static void add(walk_t *walk, ab_sorter_t *sorter, const void *item)
 {
-    const int error = ab_sorter_add(sorter, &tie);
+    const int error = ab_sorter_add(sorter, item);
     if (error != 0) {
         (void)fail_sorter(walk, error);
     }
 }
 
-static bool take(walk_t *walk, ab_sorter_t *sorter, tie_t *ret_tie)
+static bool take(walk_t *walk, ab_sorter_t *sorter, void *ret_item)
 {
-    const int got = ab_sorter_next(sorter, ret_tie);
+    const int got = ab_sorter_next(sorter, ret_item);
     if (got < 0) {
         (void)fail_sorter(walk, -got);
     }
@@ -148,28 +171,34 @@ static uint64_t digest_of_place(const char *topic, int32_t partition, int64_t of
     return ab_digest_of(aw_span_view(text, (size_t)size));
 }
 
-/* The place that a marker's value, topic:partition:offset:job, names. */
-static aw_span_t marked_place(aw_span_t value)
-{
-    size_t end = value.size;
-    while (end > 0 && value.data[end - 1] != ':') {
-        end--;
-    }
-    return aw_span_view(value.data, end > 0 ? end - 1 : 0);
-}
-
 static void visit_quarantine(walk_t *walk, const ab_full_record_t *record)
 {
-    const ab_header_t *mark = ab_header_last(record, AB_HEADER_REDRIVEN);
-    const ab_header_t *source = ab_header_last(record, AB_HEADER_SOURCE);
     const ab_record_t *facts = &record->record;
-    if (facts->value.data == NULL && mark != NULL) {
-        add(walk, walk->kept, (tie_t){ab_digest_of(marked_place(mark->value)), 0, 1});
-    } else if (source != NULL) {
-        add(walk, walk->kept,
-            (tie_t){digest_of_place(facts->topic, facts->partition, facts->offset),
-                    ab_digest_of(source->value), 0});
+    char job[AB_JOB_ID_MAX];
+    ab_coordinates_t at;
+    ab_trailer_t trailer;
+    if (ab_marker_read(record, &at, job)) {
+        const tie_t tie = {.key = digest_of_place(at.topic, at.partition, at.offset), .mark = true};
+        add(walk, walk->kept, &tie);
+    } else if (ab_trailer_read(record->headers, record->header_count, &trailer) &&
+               trailer.copy != AB_COPY_NONE &&
+               aw_span_equal(trailer.group, aw_span_text_view(walk->letters->config->group))) {
+        /* A trailer has one. */
+        const ab_header_t *source = ab_header_last(record, AB_HEADER_SOURCE);
+        const tie_t tie = {.key = digest_of_place(facts->topic, facts->partition, facts->offset),
+                           .other.source = ab_digest_of(source->value)};
+        add(walk, walk->kept, &tie);
     }
+}
+
+static place_t place_of(const walk_t *walk, const ab_record_t *letter)
+{
+    place_t place = {.partition = letter->partition, .offset = letter->offset};
+    while (strcmp(walk->letters->config->sources[place.source].policy.errors_topic,
+                  letter->topic) != 0) {
+        place.source++;
+    }
+    return place;
 }
 
 static void visit_to_tie(walk_t *walk, const ab_full_record_t *record)
@@ -178,94 +207,79 @@ static void visit_to_tie(walk_t *walk, const ab_full_record_t *record)
     aw_arena_reset(walk->arena);
     ab_letter_read(walk->letters->config, record, walk->arena, &letter);
     if (letter.ours) {
-        const ab_record_t *facts = &record->record;
-        add(walk, walk->sources,
-            (tie_t){ab_digest_of(letter.source),
-                    digest_of_place(facts->topic, facts->partition, facts->offset), 0});
+        const tie_t tie = {.key = ab_digest_of(letter.source),
+                           .other.letter = place_of(walk, &record->record)};
+        add(walk, walk->sources, &tie);
     }
 }
 
-/* Of what is tied to a mark, the other name: as a mark where it is a source, to be found by it. */
-static void follow_marks(walk_t *walk, ab_sorter_t *from, ab_sorter_t *to)
+/* Calls back for each that has the key of a mark. */
+static void follow_marks(walk_t *walk, ab_sorter_t *from,
+                         void (*on_marked)(walk_t *walk, const tie_t *marked))
 {
     tie_t tie;
     uint64_t marked = 0;
     begin(walk, from);
     while (walk->code == AB_CLI_OK && take(walk, from, &tie)) {
-        if (tie.mark != 0) {
+        if (tie.mark) {
             marked = tie.key;
         } else if (tie.key == marked) {
-            add(walk, to, (tie_t){tie.other, 0, 1});
+            on_marked(walk, &tie);
         }
     }
 }
 
-/* ---- the letters that are redriven, as a sorted list that fits no memory ---- */
-
-/* Letters come in an order of their own, so that each is looked up: the digests are read into
- * memory, 8 bytes for each redriven letter. */
-typedef struct redriven {
-    uint64_t *items;
-    size_t count;
-} redriven_t;
-
-static bool is_redriven(const redriven_t *redriven, uint64_t place)
+/* Its source is a mark, by which its letter is found. */
+static void mark_source(walk_t *walk, const tie_t *kept)
 {
-    size_t low = 0, high = redriven->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (redriven->items[middle] < place) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < redriven->count && redriven->items[low] == place;
+    const tie_t tie = {.key = kept->other.source, .mark = true};
+    add(walk, walk->sources, &tie);
 }
 
-static redriven_t load_redriven(walk_t *walk)
+static void mark_letter(walk_t *walk, const tie_t *letter)
 {
-    redriven_t redriven = {0};
-    tie_t tie;
-    begin(walk, walk->done);
-    const size_t count = (size_t)ab_sorter_count(walk->done);
-    redriven.items = malloc((count + 1) * sizeof(*redriven.items));
-    if (redriven.items == NULL) {
-        (void)fail_sorter(walk, ENOMEM);
-        return redriven;
+    add(walk, walk->done, &letter->other.letter);
+}
+
+/* ---- telling ---- */
+
+/* Letters are told in the order in which the places of the redriven ones come, so that none of
+ * these has to be remembered. */
+static bool is_redriven(walk_t *walk, const ab_record_t *letter)
+{
+    const place_t here = place_of(walk, letter);
+    while (walk->has_done && compare_places(&walk->next_done, &here) < 0) {
+        walk->has_done = take(walk, walk->done, &walk->next_done);
     }
-    while (walk->code == AB_CLI_OK && redriven.count < count && take(walk, walk->done, &tie)) {
-        redriven.items[redriven.count++] = tie.key;
-    }
-    return redriven;
+    return walk->has_done && compare_places(&walk->next_done, &here) == 0;
 }
 
 /* One partition of an errors topic, in its order. */
-static ab_read_status_t tell_part(walk_t *walk, const redriven_t *redriven, const char *topic,
-                                  int32_t partition, bool *go_on)
+static ab_read_status_t tell_part(walk_t *walk, const char *topic, int32_t partition, bool *go_on)
 {
     ab_letters_t *letters = walk->letters;
     ab_full_record_t record;
     ab_reader_clear(letters->reader);
     ab_read_status_t status =
         ab_reader_add_partition(letters->reader, topic, partition, &letters->range);
-    while (status == AB_READ_OK && *go_on &&
+    while (status == AB_READ_OK && *go_on && walk->code == AB_CLI_OK &&
            (status = ab_reader_next(letters->reader, -1, &record)) == AB_READ_OK) {
         ab_letter_view_t letter;
         aw_arena_reset(walk->arena);
         ab_letter_read(letters->config, &record, walk->arena, &letter);
-        const uint64_t place = digest_of_place(topic, partition, record.record.offset);
         *go_on = letters->on_letter(
             letters->opaque, &record, &letter,
-            ab_letter_state(letters->config, &letter, is_redriven(redriven, place)));
+            ab_letter_state(letters->config, &letter, is_redriven(walk, &record.record)));
     }
     return status == AB_READ_END ? AB_READ_OK : status;
 }
 
-static int tell_all(walk_t *walk, const redriven_t *redriven)
+static int tell_all(walk_t *walk)
 {
     ab_letters_t *letters = walk->letters;
     bool go_on = true;
+    begin(walk, walk->done);
+    walk->has_done = walk->code == AB_CLI_OK && take(walk, walk->done, &walk->next_done);
     for (size_t s = 0; s < letters->config->source_count && go_on && walk->code == AB_CLI_OK; s++) {
         const char *topic = topic_of(letters->config, s, true);
         int32_t count = 0;
@@ -274,7 +288,7 @@ static int tell_all(walk_t *walk, const redriven_t *redriven)
         }
         ab_read_status_t status = ab_reader_count(letters->reader, topic, &count);
         for (int32_t p = 0; status == AB_READ_OK && go_on && p < count; p++) {
-            status = tell_part(walk, redriven, topic, p, &go_on);
+            status = tell_part(walk, topic, p, &go_on);
         }
         if (status != AB_READ_OK) {
             (void)fail(walk, ab_read_exit_code(status), ab_reader_text_view(letters->reader));
@@ -291,24 +305,21 @@ int ab_letters_walk(ab_letters_t *letters)
     walk_t walk = {.letters = letters, .arena = aw_arena_new(ARENA_BYTES)};
     walk.kept = ab_sorter_new(sizeof(tie_t), compare_ties, share, AB_SORTER_FILE_MAX);
     walk.sources = ab_sorter_new(sizeof(tie_t), compare_ties, share, AB_SORTER_FILE_MAX);
-    walk.done = ab_sorter_new(sizeof(tie_t), compare_ties, share, AB_SORTER_FILE_MAX);
+    walk.done = ab_sorter_new(sizeof(place_t), compare_places, share, AB_SORTER_FILE_MAX);
     if (walk.arena == NULL || walk.kept == NULL || walk.sources == NULL || walk.done == NULL) {
         (void)fail_sorter(&walk, ENOMEM);
     }
     if (walk.code == AB_CLI_OK) {
         read_all(&walk, false, &all, visit_quarantine);
-        follow_marks(&walk, walk.kept, walk.sources);
+        follow_marks(&walk, walk.kept, mark_source);
         if (ab_sorter_count(walk.sources) > 0) { /* else no letter can be redriven */
             read_all(&walk, true, &letters->range, visit_to_tie);
         }
-        follow_marks(&walk, walk.sources, walk.done);
+        follow_marks(&walk, walk.sources, mark_letter);
     }
-    redriven_t redriven = {0};
     if (walk.code == AB_CLI_OK) {
-        redriven = load_redriven(&walk);
-        (void)tell_all(&walk, &redriven);
+        (void)tell_all(&walk);
     }
-    free(redriven.items);
     ab_sorter_free(walk.kept);
     ab_sorter_free(walk.sources);
     ab_sorter_free(walk.done);

@@ -5,8 +5,8 @@
 #include "bridge/kafka/reader.h"
 
 /** All letters of a configuration's errors topics, with what has become of each. Reads quarantine
- *  for the marks of redrives first, then the errors topics twice: what does not fit into
- *  memory.per_lane is sorted in a temporary file. */
+ *  for the marks of redrives first, then the errors topics, twice where there are any: what does
+ * not fit into memory.per_lane is sorted in a temporary file, and nothing is kept of a letter. */
 typedef struct ab_letters {
     const ab_config_t *config;
     ab_reader_t *reader;

@@ -283,6 +283,8 @@ void ab_verify_gather(ab_verify_work_t *work, size_t source, int32_t partition, 
         }
         if (work->group_count < work->group_room) {
             work->group[work->group_count++] = work->next;
+        } else if (work->verify->audit.duplicates_allowed) {
+            work->verify->audit.duplicates++;
         } else {
             const ab_fault_t fault = {.kind = AB_FAULT_DUPLICATE,
                                       .source = (int)source,

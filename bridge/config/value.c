@@ -3,6 +3,8 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "bridge/core/record.h"
+
 /* Room for the words of one key in a sentence. */
 #define WORDS_TEXT_MAX 96
 
@@ -200,12 +202,6 @@ static bool is_name(const char *text, size_t most)
     return size > 0 && size <= most && text[size] == '\0';
 }
 
-bool ab_topic_is_legal(const char *topic)
-{
-    return is_name(topic, AB_CONFIG_TOPIC_MAX) && strcmp(topic, ".") != 0 &&
-           strcmp(topic, "..") != 0;
-}
-
 static bool parse_name(const ab_key_t *key, const char *text, const ab_place_t *place,
                        ab_value_t *value)
 {
@@ -235,7 +231,7 @@ static bool parse_topic(const ab_key_t *key, const char *text, const ab_place_t 
              : strchr(key->words, '|') != NULL ? ", "
                                                : " or ",
              words);
-    if (!ab_topic_is_legal(text) || word_number(RESERVED_WORDS, text) >= 0) {
+    if (!ab_topic_is_legal(aw_span_text_view(text)) || word_number(RESERVED_WORDS, text) >= 0) {
         return refuse(place, text, expected);
     }
     if (strcmp(text, "__consumer_offsets") == 0 || strcmp(text, "__transaction_state") == 0) {

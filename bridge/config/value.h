@@ -23,10 +23,6 @@ bool ab_value_parse(const ab_key_t *key, const char *text, const ab_place_t *pla
  * since then; what is finer is cut off, a leap second is the next second. False when it is none. */
 bool ab_time_parse(const char *text, int64_t *ret_ms);
 
-/** True when topic is a name Kafka allows: 1 to 249 letters, digits, '.', '_', '-', not "." or
- * "..". */
-bool ab_topic_is_legal(const char *topic);
-
 /** Longest text of ab_number_text(), NUL included. */
 #define AB_NUMBER_TEXT_MAX 32
 

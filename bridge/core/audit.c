@@ -58,6 +58,16 @@ void ab_audit_stray(ab_audit_t *audit, const ab_sighting_t *seen)
     tell_seen(audit, AB_FAULT_UNEXPECTED, seen, 0);
 }
 
+/* One that is there once more. */
+static void tell_duplicate(ab_audit_t *audit, const ab_sighting_t *seen)
+{
+    if (audit->duplicates_allowed) {
+        audit->duplicates++;
+    } else {
+        tell_seen(audit, AB_FAULT_DUPLICATE, seen, 0);
+    }
+}
+
 /* ---- what has to be ---- */
 
 static int32_t partition_for(const ab_audit_t *audit, int output, aw_span_t key,
@@ -217,11 +227,7 @@ static void judge_role(hearing_t *hearing, role_t role, const ab_letter_t *lette
             continue;
         }
         if (!is_original(audit, hearing->seen, hearing->count, i)) {
-            if (audit->duplicates_allowed) {
-                audit->duplicates++;
-            } else {
-                tell_seen(audit, AB_FAULT_DUPLICATE, seen, 0);
-            }
+            tell_duplicate(audit, seen);
             continue;
         }
         const wanted_t wanted = role == ROLE_ROUTED   ? routed_wanted(hearing, true)
@@ -415,10 +421,7 @@ static int judge_answered(hearing_t *hearing)
             continue;
         }
         if (!is_original(audit, hearing->seen, hearing->count, i)) {
-            audit->duplicates += audit->duplicates_allowed;
-            if (!audit->duplicates_allowed) {
-                tell_seen(audit, AB_FAULT_DUPLICATE, seen, 0);
-            }
+            tell_duplicate(audit, seen);
         } else if (parts != 0) {
             tell_seen(audit, AB_FAULT_ALTERED, seen, parts);
         }
@@ -460,7 +463,7 @@ static void judge_settled(hearing_t *hearing)
         if (is_redriven(hearing->audit, seen)) {
             counts->redriven_direct++;
         } else if (!is_original(hearing->audit, hearing->seen, hearing->count, i)) {
-            tell_seen(hearing->audit, AB_FAULT_DUPLICATE, seen, 0);
+            tell_duplicate(hearing->audit, seen);
         }
         const bool whole = is_redriven(hearing->audit, seen) || seen->copy == AB_COPY_WHOLE;
         if (whole && seen->value != value) {

@@ -28,7 +28,6 @@ static int make_room(ab_offset_set_t *set, size_t page)
         if (set->pages[page] == NULL) {
             return -1;
         }
-        set->bytes += PAGE_WORDS * sizeof(uint64_t);
     }
     return 0;
 }
@@ -69,5 +68,4 @@ void ab_offset_set_clear(ab_offset_set_t *set)
     free(set->pages);
     set->pages = NULL;
     set->page_count = 0;
-    set->bytes = 0;
 }

@@ -11,7 +11,6 @@ typedef struct ab_offset_set {
     int64_t base; /* offsets below it are never in the set */
     uint64_t **pages;
     size_t page_count;
-    size_t bytes; /* of all pages */
 } ab_offset_set_t;
 
 /** Offsets of one page. */

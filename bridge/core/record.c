@@ -10,20 +10,27 @@ const ab_header_t *ab_header_last(const ab_full_record_t *record, const char *na
     return NULL;
 }
 
-/* Letters, digits, '.', '_' and '-' are all that Kafka allows, so that the first ':' ends it. */
-static bool take_topic(aw_span_t *text, char ret_topic[AB_TOPIC_MAX + 1])
+bool ab_topic_is_legal(aw_span_t name)
 {
-    const uint8_t *end = text->size > 0 ? memchr(text->data, ':', text->size) : NULL;
-    const size_t size = end != NULL ? (size_t)(end - text->data) : 0;
-    if (size == 0 || size > AB_TOPIC_MAX) {
-        return false;
-    }
-    for (size_t i = 0; i < size; i++) {
-        const uint8_t c = text->data[i];
+    for (size_t i = 0; i < name.size; i++) {
+        const uint8_t c = name.data[i];
         if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
               c == '.' || c == '_' || c == '-')) {
             return false;
         }
+    }
+    const bool dots =
+        name.size > 0 && name.size <= 2 && name.data[0] == '.' && name.data[name.size - 1] == '.';
+    return name.size > 0 && name.size <= AB_TOPIC_MAX && !dots;
+}
+
+/* No ':' is legal in a name, so that the first one ends it. */
+static bool take_topic(aw_span_t *text, char ret_topic[AB_TOPIC_MAX + 1])
+{
+    const uint8_t *end = text->size > 0 ? memchr(text->data, ':', text->size) : NULL;
+    const size_t size = end != NULL ? (size_t)(end - text->data) : 0;
+    if (!ab_topic_is_legal(aw_span_view(text->data, size))) {
+        return false;
     }
     memcpy(ret_topic, text->data, size);
     ret_topic[size] = '\0';

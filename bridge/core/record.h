@@ -43,6 +43,10 @@ typedef struct ab_full_record {
 /** The last header of a name, as readers of the bridge's headers take it; NULL without one. */
 const ab_header_t *ab_header_last(const ab_full_record_t *record, const char *name);
 
+/** True for a name that Kafka takes for a topic: 1 to AB_TOPIC_MAX letters, digits, '.', '_' and
+ *  '-', not "." or "..". What comes out of a record is no name before this. */
+bool ab_topic_is_legal(aw_span_t name);
+
 /** Where a record lies. */
 typedef struct ab_coordinates {
     char topic[AB_TOPIC_MAX + 1];

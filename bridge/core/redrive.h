@@ -65,7 +65,8 @@ bool ab_selection_fits(const ab_selection_t *selection, const ab_coordinates_t *
                        aw_span_t entity_key);
 
 /** Writes a job as name=value pairs with '&' between them, everything else than letters, digits and
- *  "-._:" as %XX, and a NUL. Returns its length, or 0 when it is longer than AB_JOB_TEXT_MAX. */
+ *  "-._:" as %XX, and a NUL. Returns its length, or 0 when it could become longer than
+ * AB_JOB_TEXT_MAX: what has a text has one whatever end and written are. */
 size_t ab_job_text(const ab_job_t *job, char ret_text[AB_JOB_TEXT_MAX]);
 
 /** Reads such a text. Returns false when it is none, or of a later version; *ret_job is then

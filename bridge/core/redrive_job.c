@@ -99,6 +99,15 @@ static void put_selection(writer_t *writer, const ab_selection_t *selection)
     }
 }
 
+/* What the numbers that grow with the job may still take: a job that has a text must not lose it on
+ * its way. */
+static size_t room_to_grow(const ab_job_t *job)
+{
+    char text[AB_DECIMAL_MAX];
+    return 2 * (size_t)(AB_DECIMAL_MAX - 1) - ab_text_decimal(job->end, text) -
+           ab_text_decimal((int64_t)job->written, text);
+}
+
 size_t ab_job_text(const ab_job_t *job, char ret_text[AB_JOB_TEXT_MAX])
 {
     writer_t writer = {ret_text, 0, false};
@@ -118,7 +127,7 @@ size_t ab_job_text(const ab_job_t *job, char ret_text[AB_JOB_TEXT_MAX])
     put_number(&writer, "end", job->end);
     put_number(&writer, "written", (int64_t)job->written);
     put_selection(&writer, &job->selection);
-    if (writer.over) {
+    if (writer.over || writer.size + room_to_grow(job) >= AB_JOB_TEXT_MAX) {
         return 0;
     }
     ret_text[writer.size] = '\0';

@@ -5,6 +5,7 @@
 
 #include "bridge/core/dead_letter.h"
 #include "bridge/core/digest.h"
+#include "bridge/core/trailer.h"
 
 /* ---- words and sums ---- */
 
@@ -167,32 +168,13 @@ static bool of_another_group(const ab_audit_t *audit, const ab_full_record_t *re
     return group == NULL || !is_text(group->value, audit->group);
 }
 
-/* Turns a marker into a sighting of the place that it marks. */
-static bool take_mark(aw_span_t value, const char *topic, const ab_sighting_t *seen,
-                      ab_sighting_t *ret_seen)
-{
-    ab_coordinates_t at;
-    size_t end = value.size;
-    while (end > 0 && value.data[end - 1] != ':') {
-        end--;
-    }
-    if (end == 0 || !ab_coordinates_parse(aw_span_view(value.data, end - 1), &at) ||
-        strcmp(at.topic, topic) != 0) {
-        return false;
-    }
-    *ret_seen = *seen;
-    ret_seen->partition = at.partition;
-    ret_seen->offset = at.offset;
-    return true;
-}
-
 ab_sight_t ab_audit_sight(const ab_audit_t *audit, size_t output, const ab_full_record_t *record,
                           ab_sighting_t *ret_seen, int64_t *ret_source_ms)
 {
     const ab_audit_output_t *facts = &audit->outputs[output];
     const size_t hops = last_index(record, AB_HEADER_HOPS);
     const size_t named = last_index(record, AB_HEADER_SOURCE);
-    const ab_header_t *mark = ab_header_last(record, AB_HEADER_REDRIVEN);
+    char job[AB_JOB_ID_MAX];
     ab_coordinates_t at;
     int64_t source_ms = -1;
     int source = named_source(audit, record, &at, &source_ms);
@@ -209,10 +191,11 @@ ab_sight_t ab_audit_sight(const ab_audit_t *audit, size_t output, const ab_full_
         .stamped = record->record.timestamp_type == AB_TIMESTAMP_APPEND,
         /* A redrive puts its header last; what a relay routes has the source header behind it. */
         .redriven = hops != SIZE_MAX && (named == SIZE_MAX || hops > named)};
-    if (facts->quarantine && record->record.value.data == NULL && mark != NULL) {
-        /* topic:partition:offset:job of a record in the same topic */
-        return take_mark(mark->value, facts->topic, &seen, ret_seen) ? AB_SIGHT_MARKER
-                                                                     : AB_SIGHT_FOREIGN;
+    if (facts->quarantine && ab_marker_read(record, &at, job)) {
+        *ret_seen = seen; /* of the place that it marks */
+        ret_seen->partition = at.partition;
+        ret_seen->offset = at.offset;
+        return AB_SIGHT_MARKER;
     }
     if (seen.redriven) {
         source = -1; /* the source header is of an earlier journey */

@@ -118,8 +118,7 @@ static bool take_source(walk_t *walk, ab_trailer_t *trailer)
 
     if (!take_number(walk, AB_HEADER_DLQ_OFFSET, INT64_MAX, &trailer->source.offset) ||
         !take_number(walk, AB_HEADER_DLQ_PARTITION, INT32_MAX, &partition) ||
-        !take(walk, AB_HEADER_DLQ_TOPIC, &topic) || topic.size == 0 || topic.size > AB_TOPIC_MAX ||
-        memchr(topic.data, '\0', topic.size) != NULL) {
+        !take(walk, AB_HEADER_DLQ_TOPIC, &topic) || !ab_topic_is_legal(topic)) {
         return false;
     }
     trailer->source.partition = (int32_t)partition;
@@ -167,13 +166,14 @@ bool ab_job_id_valid(aw_span_t id)
 bool ab_marker_read(const ab_full_record_t *record, ab_coordinates_t *ret_marked,
                     char ret_job[AB_JOB_ID_MAX])
 {
+    const ab_record_t *facts = &record->record;
+    ab_coordinates_t marked;
     aw_span_t value;
     aw_span_t job;
     size_t colon;
 
-    if (record->record.key.data != NULL || record->record.value.data != NULL ||
-        record->headers_unreadable || record->header_count != 1 ||
-        strcmp(record->headers[0].name, AB_HEADER_REDRIVEN) != 0) {
+    if (facts->key.data != NULL || facts->value.data != NULL || record->headers_unreadable ||
+        record->header_count != 1 || strcmp(record->headers[0].name, AB_HEADER_REDRIVEN) != 0) {
         return false;
     }
     value = record->headers[0].value;
@@ -184,9 +184,12 @@ bool ab_marker_read(const ab_full_record_t *record, ab_coordinates_t *ret_marked
     }
     job = aw_span_view(value.data + colon, value.size - colon);
     if (!ab_job_id_valid(job) ||
-        !ab_coordinates_parse(aw_span_view(value.data, colon - 1), ret_marked)) {
+        !ab_coordinates_parse(aw_span_view(value.data, colon - 1), &marked) ||
+        strcmp(marked.topic, facts->topic) != 0 || marked.partition != facts->partition ||
+        marked.offset >= facts->offset) {
         return false;
     }
+    *ret_marked = marked;
     memcpy(ret_job, job.data, job.size);
     ret_job[job.size] = '\0';
     return true;

@@ -30,8 +30,9 @@ typedef struct ab_trailer {
 bool ab_trailer_read(const ab_header_t *headers, size_t count, ab_trailer_t *ret_trailer);
 
 /** True for a marker: no key, no value, and one header AB_HEADER_REDRIVEN, whose value is
- *  topic:partition:offset:job. The outputs say which record of the topic it marks and the job;
- *  untouched otherwise. */
+ *  topic:partition:offset:job, of a record before it in its own partition. The outputs say which it
+ *  marks and the job; untouched otherwise. Everything that asks whether a record was redriven asks
+ *  this: a record with a header of that name among others is none. */
 bool ab_marker_read(const ab_full_record_t *record, ab_coordinates_t *ret_marked,
                     char ret_job[AB_JOB_ID_MAX]);
 

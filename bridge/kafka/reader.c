@@ -128,9 +128,6 @@ static void place(ab_reader_part_t *part, const ab_read_range_t *range, int64_t 
 {
     part->begin = part->first;
     part->end = part->stable;
-    if (range->last > 0) {
-        part->begin = part->end - range->last > part->first ? part->end - range->last : part->first;
-    }
     if (range->has_since) {
         part->begin = since >= 0 ? since : part->stable;
     }
@@ -261,7 +258,7 @@ static ab_read_status_t assign(ab_reader_t *reader)
     const rd_kafka_resp_err_t err = rd_kafka_assign(reader->client, list);
     rd_kafka_topic_partition_list_destroy(list);
     reader->assigned = true;
-    reader->heard_ms = ab_reader_now_ms();
+    reader->silent_ms = 0;
     return err == RD_KAFKA_RESP_ERR_NO_ERROR
                ? AB_READ_OK
                : ab_reader_fail(reader, AB_READ_UNREACHABLE, "the partitions cannot be read: %s",
@@ -342,7 +339,7 @@ static ab_read_status_t on_error(ab_reader_t *reader, const rd_kafka_message_t *
     const char *topic = part != NULL ? part->topic : "the brokers";
     switch (ab_error_of_consumer(message->err)) {
     case AB_ACTION_NONE: /* the end of the log, as it is now */
-        reader->heard_ms = ab_reader_now_ms();
+        reader->silent_ms = 0;
         if (part != NULL && message->offset >= part->end) {
             finish(reader, part);
         }
@@ -399,7 +396,7 @@ static ab_read_status_t take(ab_reader_t *reader, ab_full_record_t *ret_record)
 {
     ab_full_record_t record = {0};
     ab_reader_part_t *part = part_of(reader, reader->message);
-    reader->heard_ms = ab_reader_now_ms();
+    reader->silent_ms = 0;
     if (part == NULL || reader->message->offset < part->next) {
         return AB_READ_QUIET;
     }
@@ -419,6 +416,51 @@ static ab_read_status_t take(ab_reader_t *reader, ab_full_record_t *ret_record)
     return AB_READ_OK;
 }
 
+/* Nothing has come for a while: because nothing is there to come, or because nobody is there? The
+ * leaders of what is still to be read are asked. */
+static ab_read_status_t ask_leaders(ab_reader_t *reader)
+{
+    size_t count = 0;
+    ab_read_status_t status = AB_READ_NO_MEMORY;
+    ab_reader_part_t *open = calloc(reader->open_parts, sizeof(*open));
+    int64_t *ends = calloc(reader->open_parts, sizeof(*ends));
+    if (open == NULL || ends == NULL) {
+        (void)ab_reader_fail(reader, status, "memory ran out");
+        goto end;
+    }
+    for (size_t i = 0; i < reader->part_count; i++) {
+        if (!reader->parts[i].done) {
+            open[count++] = reader->parts[i];
+        }
+    }
+    status = ab_reader_ask_offsets(reader, reader->client, open, count, AB_OFFSET_LATEST, ends);
+    for (size_t i = 0; status == AB_READ_OK && i < count; i++) {
+        if (ends[i] < open[i].stable && open[i].next >= ends[i]) {
+            status = ab_reader_fail(reader, AB_READ_DAMAGED,
+                                    "%s:%d ends at offset %lld, though it had gone on to %lld; "
+                                    "has it lost records, or was the topic made anew?",
+                                    open[i].topic, (int)open[i].partition, (long long)ends[i],
+                                    (long long)open[i].stable);
+        }
+    }
+    reader->silent_ms = 0;
+end:
+    free(open);
+    free(ends);
+    return status;
+}
+
+/* One wait for a message. What counts as silence is the time that was spent here: between two calls
+ * nobody listened. */
+static void await_message(ab_reader_t *reader, int wait_ms)
+{
+    const int64_t begun = ab_reader_now_ms();
+    reader->message = rd_kafka_consumer_poll(reader->client, wait_ms);
+    if (reader->message == NULL) {
+        reader->silent_ms += ab_reader_now_ms() - begun;
+    }
+}
+
 ab_read_status_t ab_reader_next(ab_reader_t *reader, int wait_ms, ab_full_record_t *ret_record)
 {
     const int64_t until = wait_ms < 0 ? INT64_MAX : ab_reader_now_ms() + wait_ms;
@@ -432,12 +474,12 @@ ab_read_status_t ab_reader_next(ab_reader_t *reader, int wait_ms, ab_full_record
             if (now >= until) {
                 return AB_READ_QUIET;
             }
-            if (now - reader->heard_ms > reader->options.timeout_ms) {
-                return ab_reader_fail_silent(reader);
+            if (reader->silent_ms > reader->options.timeout_ms / 2 &&
+                (status = ask_leaders(reader)) != AB_READ_OK) {
+                return status;
             }
             const int64_t left = until - now;
-            reader->message =
-                rd_kafka_consumer_poll(reader->client, left < POLL_MS ? (int)left : POLL_MS);
+            await_message(reader, left < POLL_MS ? (int)left : POLL_MS);
         }
         if (reader->message == NULL) {
             continue;

@@ -46,8 +46,7 @@ typedef struct ab_read_range {
     int64_t since_ms; /* with has_since: from the first record with a timestamp not before this */
     int64_t until_ms; /* with has_until: up to the first record with a timestamp not before this */
     bool has_since, has_until;
-    int64_t last; /* more than 0: so many offsets before the end at most; not with a time */
-    bool follow;  /* goes on past the end, for ever */
+    bool follow; /* goes on past the end, for ever */
 } ab_read_range_t;
 
 /** One partition that is read. */
@@ -103,7 +102,9 @@ const ab_reader_part_t *ab_reader_parts_view(const ab_reader_t *reader, size_t *
 ab_read_status_t ab_reader_settle(ab_reader_t *reader, int wait_ms);
 
 /** Gives the next record of any of the partitions; each one's come in the order of their offsets.
- *  Waits up to wait_ms for it (-1: until there is one, or the end), then returns QUIET.
+ *  Waits up to wait_ms for it (-1: until there is one, or the end), then returns QUIET. A log may
+ *  be quiet for as long as it likes: when nothing comes for half of timeout_ms the brokers are
+ *  asked, and only those that do not answer end the reading.
  *
  *  *ret_record is borrowed until the next call on this reader. Headers that cannot be read (more
  *  than 100,000, or damaged) come as none, with headers_unreadable set. */

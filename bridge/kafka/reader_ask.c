@@ -285,6 +285,10 @@ ab_read_status_t ab_reader_committed(ab_reader_t *reader, const char *topic, int
             err = take_offsets(list, ret_offsets);
         }
         rd_kafka_topic_partition_list_destroy(list);
+        if (err != RD_KAFKA_RESP_ERR_NO_ERROR && may_pass(err)) {
+            const struct timespec pause = {0, SETTLE_MS * 1000000L};
+            nanosleep(&pause, NULL);
+        }
     } while (err != RD_KAFKA_RESP_ERR_NO_ERROR && may_pass(err) && ab_reader_now_ms() < until);
     return err == RD_KAFKA_RESP_ERR_NO_ERROR
                ? AB_READ_OK

@@ -35,8 +35,8 @@ struct ab_reader {
     rd_kafka_message_t *message; /* what was given last */
     ab_header_t *headers;        /* of it */
     size_t header_room;
-    size_t last_part; /* where the last message was from */
-    int64_t heard_ms; /* when anything was last heard from the brokers */
+    size_t last_part;  /* where the last message was from */
+    int64_t silent_ms; /* waited for messages since one came last */
 
     char text[AB_READER_TEXT_MAX];
 };

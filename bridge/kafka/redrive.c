@@ -13,8 +13,6 @@
 
 /* Longest wait for a record, so that a stop is seen. */
 #define WAIT_MS 200
-/* What the job to resume is told by: EX_DATAERR. */
-#define EXIT_DATA 65
 
 int64_t ab_redrive_now_ms(void)
 {
@@ -161,11 +159,13 @@ ab_redrive_t *ab_redrive_new(const ab_redrive_setup_t *setup, char ret_text[AB_R
     redrive->names =
         calloc(config->source_count * (AB_SLOT_COUNT + 2) + 1, sizeof(*redrive->names));
     redrive->items = calloc(AB_REDRIVE_BATCH_MAX, sizeof(*redrive->items));
+    redrive->counts = calloc(AB_REDRIVE_COUNTS_FIRST, sizeof(*redrive->counts));
+    redrive->count_room = AB_REDRIVE_COUNTS_FIRST;
     redrive->rests = calloc(2 * (size_t)AB_REDRIVE_BATCH_MAX, sizeof(*redrive->rests));
     redrive->scratch = aw_arena_new(config->decode_bytes);
-    if (redrive->names == NULL || redrive->items == NULL || redrive->rests == NULL ||
-        redrive->scratch == NULL || !copy_job(redrive, setup->job) || name_topics(redrive) != 0 ||
-        (redrive->probe = make_probe(redrive, ret_text)) == NULL ||
+    if (redrive->names == NULL || redrive->items == NULL || redrive->counts == NULL ||
+        redrive->rests == NULL || redrive->scratch == NULL || !copy_job(redrive, setup->job) ||
+        name_topics(redrive) != 0 || (redrive->probe = make_probe(redrive, ret_text)) == NULL ||
         (redrive->reader = ab_reader_new(config, &options, ret_text)) == NULL) {
         ab_redrive_free(redrive);
         return NULL;
@@ -271,23 +271,10 @@ static int take_parts(ab_redrive_t *redrive)
     return 0;
 }
 
-/* What the job to resume was to do, and where it stands. */
-static int recall(ab_redrive_t *redrive, bool stable)
-{
-    bool found = false;
-    int code = ab_redrive_recall(redrive, stable, &found);
-    if (code == 0 && !found) {
-        code = ab_redrive_fail(redrive, EXIT_DATA,
-                               "no job %s is known for group %s: is the id right? Brokers forget a "
-                               "job offsets.retention.minutes (7 days) after its last step",
-                               redrive->setup.resume, redrive->config->group);
-    }
-    return code;
-}
-
 /* Learns of a job to resume where it writes to, before the producer is made. */
 static int look_up(ab_redrive_t *redrive)
 {
+    bool found = false;
     ab_selection_init(&redrive->job.selection); /* every quarantine topic may be the job's */
     redrive->job.to = AB_REDRIVE_TO_SOURCE;
     int code = add_quarantine(redrive);
@@ -295,7 +282,15 @@ static int look_up(ab_redrive_t *redrive)
         code = take_parts(redrive);
     }
     if (code == 0) {
-        code = recall(redrive, false);
+        code = ab_redrive_recall(redrive, false, &found);
+    }
+    if (code == 0 && !found && redrive->own) {
+        /* Its first step was undone: nothing was written, so that it begins once more. */
+        redrive->setup.resume = NULL;
+        found = copy_job(redrive, redrive->setup.job);
+    }
+    if (code == 0 && !found) {
+        code = ab_redrive_fail_unknown(redrive);
     }
     return code != 0 ? code : name_topics(redrive);
 }
@@ -314,7 +309,9 @@ static int locate(ab_redrive_t *redrive)
     }
     code = take_parts(redrive);
     if (code == 0 && redrive->setup.resume != NULL) {
-        code = recall(redrive, true);
+        bool found = false;
+        code = ab_redrive_recall(redrive, true, &found);
+        code = code == 0 && !found ? ab_redrive_fail_unknown(redrive) : code;
     }
     redrive->report.offsets = 0;
     redrive->report.read = 0;
@@ -339,14 +336,38 @@ static ab_redrive_part_t *part_of(ab_redrive_t *redrive, const ab_record_t *reco
     return NULL;
 }
 
+/* Lets the reader begin where the job stands, and end where the job ends or where the log does.
+ * What came since the job looked, a partition that was added, is not the job's: nothing of it is
+ * read. */
+static int limit_reader(ab_redrive_t *redrive, bool to_the_end)
+{
+    size_t count, known = 0;
+    const ab_reader_part_t *parts = ab_reader_parts_view(redrive->reader, &count);
+    for (size_t i = 0; i < count; i++) {
+        const ab_record_t place = {.topic = parts[i].topic, .partition = parts[i].partition};
+        const ab_redrive_part_t *part = part_of(redrive, &place);
+        known += part != NULL;
+        ab_reader_limit(redrive->reader, i, part != NULL ? part->position : 0,
+                        part == NULL ? 0
+                        : to_the_end ? INT64_MAX
+                                     : part->end);
+    }
+    return known == redrive->part_count
+               ? 0
+               : ab_redrive_fail(redrive, AB_EXIT_UNAVAILABLE,
+                                 "a quarantine topic has lost partitions since the job began; was "
+                                 "it made anew?");
+}
+
 /* Notes which records are marked: from where the job stands to the end of the log, since a marker
  * lies behind its record. */
 static int collect_marks(ab_redrive_t *redrive)
 {
     ab_full_record_t record;
     ab_read_status_t status;
-    for (size_t i = 0; i < redrive->part_count; i++) {
-        ab_reader_limit(redrive->reader, i, redrive->parts[i].position, INT64_MAX);
+    const int code = limit_reader(redrive, true);
+    if (code != 0) {
+        return code;
     }
     while ((status = ab_reader_next(redrive->reader, WAIT_MS, &record)) == AB_READ_OK ||
            status == AB_READ_QUIET) {
@@ -359,10 +380,7 @@ static int collect_marks(ab_redrive_t *redrive)
             continue;
         }
         ab_redrive_part_t *part = part_of(redrive, &record.record);
-        /* A marker behind itself or of another partition is nobody's. */
-        if (part != NULL && marked.partition == part->partition &&
-            strcmp(marked.topic, part->topic) == 0 && marked.offset < record.record.offset &&
-            ab_offset_set_add(&part->marked, marked.offset) != 0) {
+        if (part != NULL && ab_offset_set_add(&part->marked, marked.offset) != 0) {
             return ab_redrive_fail(redrive, AB_EXIT_FATAL,
                                    "memory ran out while reading which records are marked");
         }
@@ -481,15 +499,16 @@ static int walk(ab_redrive_t *redrive, bool writes)
     if (code == 0) {
         code = add_quarantine(redrive);
     }
+    if (code == 0) {
+        code = limit_reader(redrive, false);
+    }
     if (code != 0) {
         return code;
     }
-    for (size_t i = 0; i < redrive->part_count; i++) {
-        ab_reader_limit(redrive->reader, i, redrive->parts[i].position, redrive->parts[i].end);
-    }
     code = read_selected(redrive, writes);
-    if (writes && (code == 0 || code == AB_EXIT_TEMPORARY)) {
-        /* What has been decided is kept, also when the job is stopped. */
+    if (writes && !redrive->unwritten && (code == 0 || code == AB_EXIT_TEMPORARY)) {
+        /* What has been decided is kept, also when the job is stopped; but a batch that could not
+         * be written is decided no more, and no position behind it may be. */
         const bool complete = redrive->report.complete;
         const int flushed = ab_redrive_flush(redrive);
         code = flushed != 0 ? flushed : code;
@@ -516,35 +535,10 @@ int ab_redrive_survey(ab_redrive_t *redrive)
     return code != 0 ? code : walk(redrive, false);
 }
 
-static uint32_t random_number(void)
-{
-    uint32_t number = 0;
-    FILE *file = fopen("/dev/urandom", "rb");
-    if (file == NULL || fread(&number, sizeof(number), 1, file) != 1) {
-        struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        number = (uint32_t)now.tv_nsec;
-    }
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    return number;
-}
-
-/* "20261201-011500-1c4f07aa", in UTC. */
-static void make_job_id(char ret_id[AB_JOB_ID_MAX])
-{
-    const time_t now = time(NULL);
-    struct tm parts;
-    char text[20];
-    (void)gmtime_r(&now, &parts);
-    (void)strftime(text, sizeof(text), "%Y%m%d-%H%M%S", &parts);
-    (void)snprintf(ret_id, AB_JOB_ID_MAX, "%s-%08x", text, (unsigned)random_number());
-}
-
 /* One life of the producer. */
 static int run_once(ab_redrive_t *redrive)
 {
+    redrive->unwritten = false;
     int code = redrive->setup.resume != NULL ? look_up(redrive) : 0;
     if (code == 0) {
         code = ab_redrive_open(redrive);
@@ -569,10 +563,11 @@ int ab_redrive_run(ab_redrive_t *redrive)
 {
     char *job = redrive->report.job;
     start_report(redrive);
-    if (redrive->setup.resume != NULL) {
+    redrive->own = redrive->setup.resume == NULL;
+    if (!redrive->own) {
         (void)snprintf(job, AB_JOB_ID_MAX, "%s", redrive->setup.resume);
     } else {
-        make_job_id(job);
+        ab_redrive_make_id(job);
     }
     (void)snprintf(redrive->group, sizeof(redrive->group), "%s.redrive.%s", redrive->config->group,
                    job);

@@ -81,10 +81,15 @@ static int recall_part(ab_redrive_t *redrive, const rd_kafka_topic_partition_t *
                        bool *ret_found)
 {
     ab_redrive_part_t *part = part_of(redrive, place);
+    if (place->err != RD_KAFKA_RESP_ERR_NO_ERROR) { /* not the same as nothing being there */
+        return fail_of(redrive, redrive->setup.resume, place->err);
+    }
     if (part == NULL || place->offset < 0) {
         return 0;
     }
-    if (!ab_job_parse(aw_span_view(place->metadata, place->metadata_size), &redrive->job)) {
+    char text[AB_JOB_TEXT_MAX];
+    if (!ab_job_parse(aw_span_view(place->metadata, place->metadata_size), &redrive->job) ||
+        ab_job_text(&redrive->job, text) == 0) {
         return ab_redrive_fail(redrive, AB_EXIT_CONFIG,
                                "what is remembered of job %s cannot be read; was it begun by "
                                "another version?",
@@ -201,6 +206,13 @@ int ab_redrive_groups(ab_redrive_t *redrive, const char *topic,
             if (!is_ours(redrive, group)) {
                 code = tell_if_reader(redrive, group, topic, partitions, on_group, opaque);
             }
+        }
+        /* A broker that did not answer coordinates groups that are not in the list. */
+        const rd_kafka_error_t **errors = rd_kafka_ListConsumerGroups_result_errors(
+            rd_kafka_event_ListConsumerGroups_result(event), &count);
+        if (count > 0 && code == 0) {
+            code =
+                fail_of(redrive, "the consumer groups of a broker", rd_kafka_error_code(errors[0]));
         }
     }
     if (event != NULL) {

@@ -9,6 +9,8 @@
 #include "bridge/kafka/relay.h"
 
 #define SAY_EVERY_MS 10000
+/* What the job to resume is told by: EX_DATAERR. */
+#define EXIT_DATA 65
 
 void ab_redrive_pause_ms(int64_t ms)
 {
@@ -72,6 +74,14 @@ int ab_redrive_fail_for_good(ab_redrive_t *redrive, rd_kafka_resp_err_t err, con
 int ab_redrive_fail_stopped(ab_redrive_t *redrive)
 {
     return ab_redrive_fail(redrive, AB_EXIT_TEMPORARY, "stopped while the brokers did not answer");
+}
+
+int ab_redrive_fail_unknown(ab_redrive_t *redrive)
+{
+    return ab_redrive_fail(redrive, EXIT_DATA,
+                           "no job %s is known for group %s: is the id right? Brokers forget a job "
+                           "offsets.retention.minutes (7 days) after its last step",
+                           redrive->setup.resume, redrive->config->group);
 }
 
 static rd_kafka_t *make_producer(ab_redrive_t *redrive, int *ret_code)

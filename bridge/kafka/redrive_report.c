@@ -3,11 +3,38 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "bridge/core/text.h"
 
 /* Progress is told at most so often. */
 #define TELL_MS 250
+
+static uint32_t random_number(void)
+{
+    uint32_t number = 0;
+    FILE *file = fopen("/dev/urandom", "rb");
+    if (file == NULL || fread(&number, sizeof(number), 1, file) != 1) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        number = (uint32_t)now.tv_nsec;
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return number;
+}
+
+/* "20261201-011500-1c4f07aa", in UTC. */
+void ab_redrive_make_id(char ret_id[AB_JOB_ID_MAX])
+{
+    const time_t now = time(NULL);
+    struct tm parts;
+    char text[20];
+    (void)gmtime_r(&now, &parts);
+    (void)strftime(text, sizeof(text), "%Y%m%d-%H%M%S", &parts);
+    (void)snprintf(ret_id, AB_JOB_ID_MAX, "%s-%08x", text, (unsigned)random_number());
+}
 
 static bool is_row(const ab_redrive_count_t *row, const char *reason, ab_redrive_fate_t fate,
                    const char *topic)
@@ -20,11 +47,11 @@ static size_t add_row(ab_redrive_t *redrive, const char *reason, ab_redrive_fate
                       const char *topic)
 {
     if (redrive->report.count == redrive->count_room) {
-        const size_t room = redrive->count_room == 0 ? 64 : redrive->count_room * 2;
+        const size_t room = redrive->count_room * 2;
         ab_redrive_count_t *more =
             room <= AB_REDRIVE_COUNTS_MAX ? realloc(redrive->counts, room * sizeof(*more)) : NULL;
         if (more == NULL) {
-            return redrive->report.count > 0 ? redrive->report.count - 1 : 0;
+            return redrive->report.count - 1;
         }
         redrive->counts = more;
         redrive->count_room = room;

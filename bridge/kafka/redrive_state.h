@@ -18,6 +18,8 @@
 /* Most records of one transaction, and most bytes of them. */
 #define AB_REDRIVE_BATCH_MAX   1000u
 #define AB_REDRIVE_BATCH_BYTES (8u << 20)
+/* Rows of the report that there is always room for. */
+#define AB_REDRIVE_COUNTS_FIRST 64u
 /* Longest word on why a record is left, NUL included; longer ones are cut. */
 #define AB_REDRIVE_MORE_MAX 256
 /* A batch, records that stay among it, is written at the latest when its first is so old, and
@@ -93,6 +95,8 @@ struct ab_redrive {
     size_t rest_count;
     int64_t batch_ms, progress_ms, told_ms, said_ms, begun_ms;
     double debt_ms; /* by which --rate is ahead of the clock */
+    bool own;       /* the job began in this process */
+    bool unwritten; /* a batch could not be written, though the positions are behind it */
 
     /* Of the transaction in hand, filled by delivery reports. */
     bool refused;        /* a record was, for what it is */
@@ -138,6 +142,8 @@ void ab_redrive_say(ab_redrive_t *redrive, const char *call, const char *name, c
 /* Fenced, denied, or broken: the text says it. Return the exit code. */
 int ab_redrive_fail_for_good(ab_redrive_t *redrive, rd_kafka_resp_err_t err, const char *text);
 int ab_redrive_fail_stopped(ab_redrive_t *redrive);
+/* No such job is remembered. */
+int ab_redrive_fail_unknown(ab_redrive_t *redrive);
 
 /* redrive_write.c */
 void ab_redrive_on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *message, void *opaque);
@@ -146,10 +152,13 @@ void ab_redrive_empty_batch(ab_redrive_t *redrive);
 int ab_redrive_put(ab_redrive_t *redrive, size_t part, int64_t offset,
                    const ab_redrive_choice_t *choice);
 bool ab_redrive_batch_full(const ab_redrive_t *redrive);
-/* Writes the batch, and the positions of all partitions, durably. */
+/* Writes the batch, and the positions of all partitions, durably. Not after it has failed: the
+ * records are then read once more. */
 int ab_redrive_flush(ab_redrive_t *redrive);
 
 /* redrive_report.c */
+/* A new job's id: the time, and a number for those of one second. */
+void ab_redrive_make_id(char ret_id[AB_JOB_ID_MAX]);
 /* The row of a reason, fate and target; counted by add records. */
 size_t ab_redrive_count(ab_redrive_t *redrive, aw_span_t reason, ab_redrive_fate_t fate,
                         const char *topic, uint64_t add);

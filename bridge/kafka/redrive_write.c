@@ -1,5 +1,6 @@
 #include "bridge/kafka/redrive_state.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -248,7 +249,7 @@ static bool produce_all(ab_redrive_t *redrive, const stretch_t *stretch)
     return true;
 }
 
-static void add_offset(ab_redrive_t *redrive, rd_kafka_topic_partition_list_t *offsets,
+static bool add_offset(ab_redrive_t *redrive, rd_kafka_topic_partition_list_t *offsets,
                        const ab_redrive_part_t *part, int64_t offset, uint64_t written)
 {
     char text[AB_JOB_TEXT_MAX];
@@ -258,14 +259,18 @@ static void add_offset(ab_redrive_t *redrive, rd_kafka_topic_partition_list_t *o
     redrive->job.end = part->end;
     redrive->job.written = part->written + written;
     const size_t size = ab_job_text(&redrive->job, text);
+    assert(size > 0); /* no job is begun without a text */
     place->metadata = malloc(size + 1);
-    if (place->metadata != NULL) {
-        memcpy(place->metadata, text, size + 1);
-        place->metadata_size = size;
+    if (place->metadata == NULL) {
+        return false;
     }
+    memcpy(place->metadata, text, size + 1);
+    place->metadata_size = size;
+    return true;
 }
 
-/* Where each partition will stand, with all that is needed to go on from there. */
+/* Where each partition will stand, with all that is needed to go on from there. NULL when memory is
+ * short: a position without it would be a job that cannot be resumed. */
 static rd_kafka_topic_partition_list_t *offsets_of(ab_redrive_t *redrive, const stretch_t *stretch)
 {
     rd_kafka_topic_partition_list_t *offsets =
@@ -282,8 +287,10 @@ static rd_kafka_topic_partition_list_t *offsets_of(ab_redrive_t *redrive, const 
                 }
             }
         }
-        if (offset > part->committed || written > 0) {
-            add_offset(redrive, offsets, part, offset, written);
+        if ((offset > part->committed || written > 0) &&
+            !add_offset(redrive, offsets, part, offset, written)) {
+            rd_kafka_topic_partition_list_destroy(offsets);
+            return NULL;
         }
     }
     return offsets;
@@ -426,6 +433,10 @@ static attempt_t attempt(ab_redrive_t *redrive, const stretch_t *stretch, int *r
 {
     rd_kafka_topic_partition_list_t *offsets = offsets_of(redrive, stretch);
     attempt_t result = DONE;
+    if (offsets == NULL) {
+        *ret_code = ab_redrive_fail(redrive, AB_EXIT_FATAL, "memory ran out");
+        return OVER;
+    }
     redrive->refused = false;
     redrive->marker_refused = false;
     redrive->trouble = RD_KAFKA_RESP_ERR_NO_ERROR;
@@ -505,7 +516,9 @@ int ab_redrive_flush(ab_redrive_t *redrive)
 {
     const size_t records = redrive->item_count;
     const int64_t since_ms = records > 0 ? redrive->batch_ms : ab_redrive_now_ms();
+    assert(!redrive->unwritten);
     const int code = write_stretch(redrive, (stretch_t){0, records, true});
+    redrive->unwritten = code != 0;
     ab_redrive_empty_batch(redrive);
     redrive->progress_ms = ab_redrive_now_ms();
     if (code == 0) {

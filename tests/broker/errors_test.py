@@ -210,6 +210,11 @@ class NightShift(RelayCase):
                          json.loads(self.call("explain", "--since", "0s", "--json")))
         self.assertIn("120 records", self.call("explain", "--since", "1h"))
         self.assertEqual(ends, {topic: self.broker.ends(topic) for topic in self.at.outputs})
+        letter = self.letters[0]
+        self.broker.produce([Input(self.at.errors, letter.partition, letter.key, letter.value, tuple(
+            (name, b"\xff\x1b[2J" if name == "__agent_bridge.reason" else value) for name, value in letter.headers))])
+        self.assertEqual((0, 1), rows()["dead_lettered", "\ufffd\ufffd[2J"])
+        self.assertNotIn("\x1b", self.call("explain", "--since", "1h"))
 
     # ---- inspect -------------------------------------------------------------------------------------
 

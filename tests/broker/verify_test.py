@@ -417,11 +417,19 @@ class Life(VerifyCase):
         self.relay(layout, inputs)
         topic = layout.routes["external_event"]
         partition = java_partition(good.key, layout.counts[topic])
+        kept, other = list(self.broker.read([layout.quarantine]))[:2]
+
+        def mark(key, where):
+            return Input(layout.quarantine, kept.partition, key, None,
+                         (("__agent_bridge.redriven", f"{where}:job".encode()),))
         self.broker.produce([
             Input(topic, partition, good.key, good.value, (*good.headers, *hops)),
-            Input(layout.quarantine, 0, good.key, None, (("__agent_bridge.redriven", f"{layout.quarantine}:0:999999:job".encode()),)),
-            Input(layout.quarantine, 0, good.key, None, (("__agent_bridge.redriven", b"elsewhere:0:1:job"),))])
-        self.assert_right(self.verify(layout), records=102, redriven=2, redriven_direct=1, markers=1, foreign=1)
+            mark(None, kept.where),
+            # What a redrive does not write marks nothing: with a key, of what lies behind it, of another topic.
+            mark(good.key, other.where), mark(None, f"{layout.quarantine}:{kept.partition}:999999"),
+            mark(None, "elsewhere:0:1")])
+        self.assert_right(self.verify(layout), records=102, redriven=2, redriven_direct=1, markers=1, settled=1,
+                          foreign=3)
 
     def test_life_letters_that_were_redriven_since_are_settled(self):
         """Approvals were refused, the route was added, and a redrive sent them straight to it: what a later

@@ -92,14 +92,10 @@ static void test_reader_limits_cut_what_is_read(void **state)
 {
     (void)state;
     const ab_read_range_t all = {0};
-    const ab_read_range_t last = {.last = 3};
     rig_t *rig = rig_open("");
     ab_reader_t *reader = open_reader(rig);
     size_t count;
     rig_write(rig, 400);
-    assert_int_equal(ab_reader_add_topic(reader, "in", &last), AB_READ_OK);
-    assert_int_equal(read_all(reader), 3 * RIG_SOURCE_PARTITIONS);
-    ab_reader_clear(reader);
     assert_int_equal(ab_reader_add_partition(reader, "in", 1, &all), AB_READ_OK);
     ab_reader_limit(reader, 0, 10, 17);
     assert_int_equal(read_all(reader), 7);
@@ -115,7 +111,7 @@ static void test_reader_limits_cut_what_is_read(void **state)
 static void test_reader_follows_what_is_written_meanwhile(void **state)
 {
     (void)state;
-    const ab_read_range_t follow = {.last = 1, .follow = true};
+    const ab_read_range_t follow = {.follow = true};
     rig_t *rig = rig_open("");
     ab_reader_t *reader = open_reader(rig);
     ab_full_record_t record;
@@ -130,6 +126,45 @@ static void test_reader_follows_what_is_written_meanwhile(void **state)
         assert_int_equal(ab_reader_next(reader, -1, &record), AB_READ_OK);
     }
     assert_int_equal(ab_reader_next(reader, 50, &record), AB_READ_QUIET);
+    ab_reader_free(reader);
+    rig_close(rig);
+}
+
+/* Neither a log in which nothing happens nor a caller who takes his time is a broker that does not
+ * answer; one that is gone is. */
+static void test_reader_quiet_log_is_no_silent_broker(void **state)
+{
+    (void)state;
+    static const struct {
+        int wait_ms;
+        unsigned pause_ms;
+    } calls[] = {{0, 3500}, {4000, 0}, {50, 2000}};
+    const ab_read_range_t follow = {.follow = true};
+    const ab_reader_options_t impatient = {.timeout_ms = 3000};
+    char text[AB_READER_TEXT_MAX] = "";
+    rig_t *rig = rig_open("");
+    ab_reader_t *reader = ab_reader_new(rig->config, &impatient, text);
+    ab_full_record_t record;
+    assert_non_null(reader);
+    rig_write(rig, 4);
+    assert_int_equal(ab_reader_add_topic(reader, "in", &follow), AB_READ_OK);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(ab_reader_next(reader, -1, &record), AB_READ_OK);
+    }
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        rig_sleep_ms(calls[i].pause_ms);
+        assert_int_equal(ab_reader_next(reader, calls[i].wait_ms, &record), AB_READ_QUIET);
+    }
+    rig_write(rig, 4);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(ab_reader_next(reader, -1, &record), AB_READ_OK);
+    }
+    for (int32_t broker = 1; broker <= RIG_BROKERS; broker++) {
+        assert_int_equal(rd_kafka_mock_broker_set_down(rig->mock, broker),
+                         RD_KAFKA_RESP_ERR_NO_ERROR);
+    }
+    assert_int_equal(ab_reader_next(reader, -1, &record), AB_READ_UNREACHABLE);
+    assert_true(ab_reader_text_view(reader)[0] != '\0');
     ab_reader_free(reader);
     rig_close(rig);
 }
@@ -245,6 +280,7 @@ int main(void)
         cmocka_unit_test(test_reader_empty_topic_ends_at_once),
         cmocka_unit_test(test_reader_limits_cut_what_is_read),
         cmocka_unit_test(test_reader_follows_what_is_written_meanwhile),
+        cmocka_unit_test(test_reader_quiet_log_is_no_silent_broker),
         cmocka_unit_test(test_reader_fetch_gives_the_one_record_with_its_headers),
         cmocka_unit_test(test_reader_what_does_not_exist_is_named),
         cmocka_unit_test(test_reader_committed_offsets_are_those_of_the_group),

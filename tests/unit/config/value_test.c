@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "bridge/config/value.h"
+#include "bridge/core/record.h"
 #include "tests/unit/config/support.h"
 
 /* Parses text for the key at path; expects success and returns what was read. */
@@ -163,23 +164,23 @@ static void test_value_topic_lengths_at_the_limit(void **state)
 {
     (void)state;
     char *longest = repeat_new('t', AB_CONFIG_TOPIC_MAX + 1);
-    assert_true(ab_topic_is_legal("t"));
-    assert_true(ab_topic_is_legal(longest + 2));
-    assert_true(ab_topic_is_legal(longest + 1));
-    assert_false(ab_topic_is_legal(longest));
-    assert_false(ab_topic_is_legal(""));
+    assert_true(ab_topic_is_legal(aw_span_text_view("t")));
+    assert_true(ab_topic_is_legal(aw_span_text_view(longest + 2)));
+    assert_true(ab_topic_is_legal(aw_span_text_view(longest + 1)));
+    assert_false(ab_topic_is_legal(aw_span_text_view(longest)));
+    assert_false(ab_topic_is_legal(aw_span_text_view("")));
     free(longest);
 }
 
 static void test_value_topic_characters_as_kafka_allows(void **state)
 {
     (void)state;
-    assert_true(ab_topic_is_legal("aZ09._-"));
-    assert_true(ab_topic_is_legal("..."));
+    assert_true(ab_topic_is_legal(aw_span_text_view("aZ09._-")));
+    assert_true(ab_topic_is_legal(aw_span_text_view("...")));
     static const char *const bad[] = {".",  "..", "a b",      "a/b", "a:b",
                                       "^a", "a*", "\xc3\xa9", "a\n"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        assert_false(ab_topic_is_legal(bad[i]));
+        assert_false(ab_topic_is_legal(aw_span_text_view(bad[i])));
     }
 }
 

@@ -325,8 +325,10 @@ static void test_audit_records_of_others_are_told_apart(void **state)
     assert_int_equal(world_show(world, agents), AB_SIGHT_FOREIGN);
     output_t *marker = world_make(world, 0, QUARANTINE, AB_COPY_TEXT_WHOLE, &verdict, NULL);
     marker->full.record.value = AW_SPAN_NULL;
+    marker->full.record.key = AW_SPAN_NULL;
     marker->full.header_count = 0;
     world_put_header(marker, AB_HEADER_REDRIVEN, aw_span_text_view("in.quarantine:0:1:job-1"));
+    world->next[QUARANTINE][0] = 2;
     assert_int_equal(world_show(world, marker), AB_SIGHT_MARKER);
     output_t *redriven = world_make(world, 0, EV, NULL, NULL, NULL);
     world_put_header(redriven, AB_HEADER_HOPS, aw_span_text_view("1"));
@@ -343,6 +345,8 @@ static void test_audit_marker_names_a_place_of_its_own_topic(void **state)
         const char *value;
         ab_sight_t sight;
     } cases[] = {{"in.quarantine:2:17:job-1", AB_SIGHT_MARKER},
+                 {"in.quarantine:1:17:job-1", AB_SIGHT_FOREIGN},
+                 {"in.quarantine:2:18:job-1", AB_SIGHT_FOREIGN},
                  {"in.quarantine:2:17", AB_SIGHT_FOREIGN},
                  {"elsewhere:2:17:job-1", AB_SIGHT_FOREIGN},
                  {"in.quarantine:2:x:job-1", AB_SIGHT_FOREIGN},
@@ -353,7 +357,9 @@ static void test_audit_marker_names_a_place_of_its_own_topic(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const ab_header_t header = {AB_HEADER_REDRIVEN, aw_span_text_view(cases[i].value)};
         const ab_full_record_t marker = {
-            .record = {.topic = "in.quarantine"}, .headers = &header, .header_count = 1};
+            .record = {.topic = "in.quarantine", .partition = 2, .offset = 18},
+            .headers = &header,
+            .header_count = 1};
         ab_sighting_t seen = {0};
         int64_t source_ms;
         assert_int_equal(ab_audit_sight(&world->audit, QUARANTINE, &marker, &seen, &source_ms),
@@ -364,6 +370,28 @@ static void test_audit_marker_names_a_place_of_its_own_topic(void **state)
             assert_int_equal(seen.offset, 17);
         }
     }
+    world_free(world);
+}
+
+/* The original's own headers may be of any name, and a tombstone has no value either. */
+static void test_audit_copy_with_a_markers_header_is_no_marker(void **state)
+{
+    world_t *world = world_new();
+    (void)state;
+    const size_t number = world_add_record(world, "a", 0);
+    static const ab_header_t forged = {AB_HEADER_REDRIVEN,
+                                       {(const uint8_t *)"in.quarantine:0:0:job-1", 23}};
+    world->records[number].headers = &forged;
+    world->records[number].record.value = AW_SPAN_NULL;
+    const ab_verdict_t verdict = world_verdict_of(world, number);
+    world->next[QUARANTINE][0] = 1;
+    (void)world_show(world, world_make(world, number, ERRORS, NULL, &verdict, NULL));
+    output_t *copy = world_make(world, number, QUARANTINE, AB_COPY_TEXT_WHOLE, &verdict, NULL);
+    copy->headers[0] = forged;
+    assert_int_equal(world_show(world, copy), AB_SIGHT_OURS);
+    world_judge_all(world);
+    assert_int_equal(world->fault_count, 0);
+    assert_int_equal(world->audit.counts.settled, 0);
     world_free(world);
 }
 
@@ -399,6 +427,26 @@ static void test_audit_redriven_record_is_settled_whatever_its_letter_says(void 
     assert_int_equal(world->audit.counts.routed, 1);
     assert_int_equal(world->audit.counts.redriven_direct, 1);
     world_free(world);
+}
+
+static void test_audit_duplicates_of_a_settled_record_are_counted_where_allowed(void **state)
+{
+    (void)state;
+    for (int allowed = 0; allowed <= 1; allowed++) {
+        output_t *redriven;
+        world_t *world = settled_world(&redriven);
+        world->audit.duplicates_allowed = allowed;
+        (void)world_show(world, redriven);
+        world->seen[world->seen_count] = world->seen[0]; /* its letter */
+        world->seen[world->seen_count++].offset = 7;
+        world->seen[world->seen_count] = world->seen[1]; /* its quarantine record */
+        world->seen[world->seen_count++].offset = 7;
+        world_judge_all(world);
+        assert_int_equal(world->fault_count, allowed ? 0 : 2);
+        assert_int_equal(world->audit.duplicates, allowed ? 2 : 0);
+        assert_int_equal(world->audit.counts.settled, 1);
+        world_free(world);
+    }
 }
 
 static void test_audit_redriven_record_with_another_value_is_altered(void **state)
@@ -460,7 +508,9 @@ int main(void)
         cmocka_unit_test(test_audit_beginning_that_retention_removed_is_expired),
         cmocka_unit_test(test_audit_records_of_others_are_told_apart),
         cmocka_unit_test(test_audit_marker_names_a_place_of_its_own_topic),
+        cmocka_unit_test(test_audit_copy_with_a_markers_header_is_no_marker),
         cmocka_unit_test(test_audit_redriven_record_is_settled_whatever_its_letter_says),
+        cmocka_unit_test(test_audit_duplicates_of_a_settled_record_are_counted_where_allowed),
         cmocka_unit_test(test_audit_redriven_record_with_another_value_is_altered),
         cmocka_unit_test(test_audit_headers_that_cannot_be_read_make_a_letter),
         cmocka_unit_test(test_audit_parts_are_named_in_words),

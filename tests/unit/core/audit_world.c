@@ -160,7 +160,8 @@ ab_sight_t world_show(world_t *world, output_t *output)
 ab_verdict_t world_verdict_of(const world_t *world, size_t number)
 {
     ab_verdict_t verdict;
-    assert_int_equal(ab_verdict_of(&world->records[number].record, &POLICY, NULL, &verdict), 0);
+    assert_int_equal(
+        ab_verdict_of(&world->records[number].record, world->source.policy, NULL, &verdict), 0);
     return verdict;
 }
 
@@ -168,7 +169,7 @@ ab_verdict_t world_verdict_of(const world_t *world, size_t number)
 void world_relay(world_t *world, size_t number)
 {
     const ab_verdict_t verdict = world_verdict_of(world, number);
-    if (verdict.outcome == AB_OUTCOME_ROUTED) {
+    if (verdict.outcome == AB_OUTCOME_ROUTED || verdict.outcome == AB_OUTCOME_ANSWERED) {
         (void)world_show(world, world_make(world, number, EV, NULL, NULL, NULL));
     } else if (verdict.outcome == AB_OUTCOME_DEAD_LETTERED) {
         (void)world_show(world, world_make(world, number, ERRORS, NULL, &verdict, NULL));
@@ -208,9 +209,9 @@ void world_judge_all(world_t *world)
         }
     }
     const ab_audit_counts_t *counts = &world->audit.counts;
-    assert_int_equal(counts->records, counts->routed + counts->dead_lettered + counts->dropped +
-                                          counts->expired + counts->missing_outcomes +
-                                          counts->unproven);
+    assert_int_equal(counts->records, counts->routed + counts->answered + counts->dead_lettered +
+                                          counts->dropped + counts->expired +
+                                          counts->missing_outcomes + counts->unproven);
 }
 
 void world_assert_only_fault(world_t *world, ab_fault_kind_t kind, int64_t source_offset,

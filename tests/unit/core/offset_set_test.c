@@ -8,6 +8,16 @@
 
 #include "bridge/core/offset_set.h"
 
+static size_t pages_of(const ab_offset_set_t *set)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < set->page_count; i++) {
+        count += set->pages[i] != NULL;
+    }
+    return count;
+}
+
 static void test_offset_set_empty_holds_nothing(void **state)
 {
     ab_offset_set_t set = {.base = 5};
@@ -55,7 +65,7 @@ static void test_offset_set_below_the_base_is_left_out(void **state)
     assert_int_equal(ab_offset_set_add(&set, INT64_MIN), 0);
     assert_false(ab_offset_set_has(&set, 99));
     assert_false(ab_offset_set_has(&set, INT64_MIN));
-    assert_int_equal(set.bytes, 0);
+    assert_int_equal(pages_of(&set), 0);
     ab_offset_set_clear(&set);
 }
 
@@ -66,7 +76,7 @@ static void test_offset_set_pages_without_offsets_take_no_memory(void **state)
     (void)state;
     assert_int_equal(ab_offset_set_add(&set, 1000 * (int64_t)AB_OFFSET_PAGE), 0);
     assert_int_equal(ab_offset_set_add(&set, 3), 0);
-    assert_int_equal(set.bytes, 2 * AB_OFFSET_PAGE / 8);
+    assert_int_equal(pages_of(&set), 2);
     ab_offset_set_clear(&set);
 }
 
@@ -77,7 +87,7 @@ static void test_offset_set_span_is_bounded(void **state)
     (void)state;
     assert_int_equal(ab_offset_set_add(&set, 7 + AB_OFFSET_SPAN_MAX), -1);
     assert_int_equal(ab_offset_set_add(&set, INT64_MAX), -1);
-    assert_int_equal(set.bytes, 0);
+    assert_int_equal(pages_of(&set), 0);
     assert_int_equal(ab_offset_set_add(&set, 7 + AB_OFFSET_SPAN_MAX - 1), 0);
     assert_true(ab_offset_set_has(&set, 7 + AB_OFFSET_SPAN_MAX - 1));
     ab_offset_set_clear(&set);

@@ -240,6 +240,32 @@ static void test_job_text_too_long_is_none(void **state)
     assert_int_not_equal(ab_job_text(&job, text), 0);
 }
 
+/* The text is measured once, before the job begins. */
+static void test_job_text_is_never_lost_while_the_numbers_grow(void **state)
+{
+    ab_job_t job;
+    char text[AB_JOB_TEXT_MAX];
+    uint8_t key[AB_JOB_TEXT_MAX];
+    size_t texts = 0;
+
+    (void)state;
+    memset(key, 'k', sizeof(key));
+    for (size_t size = sizeof(key) - 200; size < sizeof(key); size++) {
+        memset(&job, 0, sizeof(job));
+        ab_selection_init(&job.selection);
+        assert_true(ab_selection_set_key(&job.selection, aw_span_view(key, size)));
+        if (ab_job_text(&job, text) == 0) {
+            continue;
+        }
+        texts++;
+        job.end = INT64_MAX;
+        job.written = INT64_MAX;
+        assert_int_not_equal(ab_job_text(&job, text), 0);
+        assert_true(ab_job_parse(aw_span_text_view(text), &job));
+    }
+    assert_in_range(texts, 1, 199);
+}
+
 static void test_job_id_holds_letters_digits_and_hyphens(void **state)
 {
     (void)state;
@@ -430,6 +456,7 @@ int main(void)
         cmocka_unit_test(test_job_text_that_is_none_is_refused),
         cmocka_unit_test(test_job_text_mutated_stays_within_bounds),
         cmocka_unit_test(test_job_text_too_long_is_none),
+        cmocka_unit_test(test_job_text_is_never_lost_while_the_numbers_grow),
         cmocka_unit_test(test_job_id_holds_letters_digits_and_hyphens),
         cmocka_unit_test(test_redrive_hops_go_up_and_stay_at_the_top),
         cmocka_unit_test(test_redrive_own_headers_stay_but_for_the_last_redrives_hops),

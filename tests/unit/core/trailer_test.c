@@ -197,6 +197,11 @@ static void test_trailer_with_a_value_that_is_none_is_none(void **state)
         {AB_HEADER_DLQ_PARTITION, "2147483648"},
         {AB_HEADER_DLQ_PARTITION, "1x"},
         {AB_HEADER_DLQ_TOPIC, ""},
+        {AB_HEADER_DLQ_TOPIC, "agents.in\n"},
+        {AB_HEADER_DLQ_TOPIC, "agents in"},
+        {AB_HEADER_DLQ_TOPIC, "agents:in"},
+        {AB_HEADER_DLQ_TOPIC, "\x1b[2J"},
+        {AB_HEADER_DLQ_TOPIC, ".."},
         {AB_HEADER_SHA256, "abc"},
         {AB_HEADER_VALUE_SIZE, "1 "},
         {AB_HEADER_TIMESTAMP, "--5"},
@@ -225,12 +230,13 @@ static void test_trailer_with_a_value_that_is_none_is_none(void **state)
 
 static ab_full_record_t marker_of(const ab_header_t *headers, size_t count)
 {
-    return (ab_full_record_t){.headers = headers, .header_count = count};
+    return (ab_full_record_t){
+        .record = {.topic = "q", .offset = 2}, .headers = headers, .header_count = count};
 }
 
 static void test_marker_what_is_written_is_read(void **state)
 {
-    const ab_coordinates_t marked = {"agents.in.quarantine", 2, INT64_MAX};
+    const ab_coordinates_t marked = {"agents.in.quarantine", 2, INT64_MAX - 1};
     char text[AB_REDRIVEN_TEXT_MAX];
     char job[AB_JOB_ID_MAX];
     ab_coordinates_t found;
@@ -239,15 +245,18 @@ static void test_marker_what_is_written_is_read(void **state)
     size_t size;
 
     (void)state;
+    record.record.topic = marked.topic;
+    record.record.partition = 2;
+    record.record.offset = INT64_MAX;
     size = ab_redriven_text(&marked, "20261201-011500-1c4f07aa", text);
     assert_int_equal(size, strlen(text));
     assert_string_equal(text,
-                        "agents.in.quarantine:2:9223372036854775807:20261201-011500-1c4f07aa");
+                        "agents.in.quarantine:2:9223372036854775806:20261201-011500-1c4f07aa");
     one = header(AB_HEADER_REDRIVEN, text);
     assert_true(ab_marker_read(&record, &found, job));
     assert_string_equal(found.topic, marked.topic);
     assert_int_equal(found.partition, 2);
-    assert_int_equal(found.offset, INT64_MAX);
+    assert_int_equal(found.offset, INT64_MAX - 1);
     assert_string_equal(job, "20261201-011500-1c4f07aa");
 }
 
@@ -261,7 +270,11 @@ static void test_marker_anything_else_is_none(void **state)
                                "q:0:x:job",
                                ":0:1:job",
                                "q:0:1:jo b",
-                               "q:0:1:0123456789012345678901234567890123456789"};
+                               "q:0:1:0123456789012345678901234567890123456789",
+                               "p:0:1:job", /* of another topic, partition, of itself, of later */
+                               "q:1:1:job",
+                               "q:0:2:job",
+                               "q:0:3:job"};
     char job[AB_JOB_ID_MAX];
     ab_coordinates_t found;
     ab_full_record_t record = marker_of(&good, 1);
