@@ -573,12 +573,13 @@ int ab_redrive_run(ab_redrive_t *redrive)
                    job);
     for (;;) {
         const int code = run_once(redrive);
-        if (code != AB_EXIT_FENCED || !redrive->timed_out || ab_redrive_stopping(redrive)) {
+        if (!redrive->interrupted || ab_redrive_stopping(redrive)) {
             return code;
         }
-        /* The brokers, or this process, stood still for longer than a transaction may last. That is
-         * nobody's fault: the job goes on as it would after a crash. */
+        /* The brokers were away, or they or this process stood still for longer than a transaction
+         * may last. That is nobody's fault: the job goes on as it would after a crash. */
+        ab_redrive_pause_ms(AB_REDRIVE_RETRY_MAX_MS);
         redrive->setup.resume = job;
-        redrive->timed_out = false;
+        redrive->interrupted = false;
     }
 }

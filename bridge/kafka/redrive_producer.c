@@ -48,11 +48,20 @@ void ab_redrive_say(ab_redrive_t *redrive, const char *call, const char *name, c
                               3);
 }
 
-/* The producer cannot go on. */
+/* The producer cannot go on; another one may. */
 int ab_redrive_fail_for_good(ab_redrive_t *redrive, rd_kafka_resp_err_t err, const char *text)
 {
+    if (err == RD_KAFKA_RESP_ERR__FATAL) {
+        err = rd_kafka_fatal_error(redrive->producer, NULL, 0);
+    }
+    if (err == RD_KAFKA_RESP_ERR_INVALID_TXN_STATE) {
+        /* The coordinator never heard of the transaction, or has ended it: brokers that were away
+         * when it began. librdkafka takes that for fatal. */
+        redrive->interrupted = true;
+        ab_redrive_say(redrive, "end", rd_kafka_err2name(err), text);
+    }
     if (ab_error_is_fenced(err)) {
-        redrive->timed_out =
+        redrive->interrupted =
             redrive->begun_ms != 0 && ab_redrive_now_ms() - redrive->begun_ms >=
                                           (int64_t)redrive->config->transaction_timeout_ms;
         return ab_redrive_fail(

@@ -102,7 +102,7 @@ struct ab_redrive {
     bool refused;        /* a record was, for what it is */
     bool marker_refused; /* of quarantine */
     rd_kafka_resp_err_t refusal, trouble;
-    bool timed_out; /* the coordinator has ended it, for it was open for too long */
+    bool interrupted; /* the coordinator has ended it by itself, or never begun it */
 
     ab_redrive_report_t report;
     ab_redrive_count_t *counts;

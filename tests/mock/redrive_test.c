@@ -123,6 +123,30 @@ static void test_redrive_whose_first_step_times_out_begins_once_more(void **stat
     close_work(&work);
 }
 
+/* What a coordinator says that has never heard of the transaction. */
+static void forget_it(work_t *work)
+{
+    rig_fail_at(work->rig, RIG_COORDINATOR, RIG_END_TXN, RD_KAFKA_RESP_ERR_INVALID_TXN_STATE, 1);
+}
+
+static void test_redrive_whose_transaction_is_unknown_goes_on_with_another_producer(void **state)
+{
+    (void)state;
+    work_t work;
+    open_work(&work, "");
+    work.on_wait = forget_it;
+    rig_fail_at(work.rig, RIG_OUTPUT_BROKER, RIG_PRODUCE, RD_KAFKA_RESP_ERR_INVALID_TXN_STATE, 1);
+    const int code = ab_redrive_run(work.redrive);
+    if (code != AB_EXIT_OK) {
+        fail_msg("%d: %s", code, ab_redrive_text_view(work.redrive));
+    }
+    assert_int_equal(rig_left_at(work.rig, RIG_COORDINATOR, RIG_END_TXN), 0);
+    /* The mock keeps the offset that the lost transaction moved, so one is not written again. */
+    assert_int_equal(ab_redrive_report_view(work.redrive)->written, LETTERS - 1);
+    assert_true(ab_redrive_report_view(work.redrive)->complete);
+    close_work(&work);
+}
+
 static void go_on(work_t *work)
 {
     (void)work;
@@ -150,6 +174,7 @@ int main(void)
         cmocka_unit_test(test_redrive_without_trouble_writes_all),
         cmocka_unit_test(test_redrive_stopped_after_an_aborted_batch_commits_nothing_behind_it),
         cmocka_unit_test(test_redrive_whose_first_step_times_out_begins_once_more),
+        cmocka_unit_test(test_redrive_whose_transaction_is_unknown_goes_on_with_another_producer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
