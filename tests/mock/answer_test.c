@@ -153,6 +153,36 @@ static void test_answer_at_least_once_past_max_wait_is_a_dead_letter(void **stat
     check_not_ready(*state, "snapshots: {topic: sn, max_wait: 1s}\n" AT_LEAST);
 }
 
+/* The breaker lets the source go while a request is held: its partition stays as it is, and what is
+ * behind the request is not read in vain. */
+static void test_answer_held_is_not_woken_by_the_breaker(void **state)
+{
+    rig_t *rig = open_rig(*state, "snapshots: {topic: sn, max_wait: 5s}\n"
+                                  "errors: {breaker: {min_records: 20}, quarantine: off}\n");
+    rig->config->breaker.probe_ms = 50;
+    rig_start(rig);
+    publish(rig, 1);
+    ask(rig, 1);
+    rig_await_consumed(rig, 1);
+    rig_fail_at(rig, RIG_OUTPUT_BROKER, RIG_FETCH, RD_KAFKA_RESP_ERR_UNKNOWN, 1000);
+    publish(rig, 2);
+    for (unsigned i = 0; i < 25; i++) {
+        rig_write_value(rig, aw_span_text_view("k"), aw_span_view("\xff\xff", 2));
+    }
+    ask(rig, 2);
+    rig_await(rig, "breaker_opened", 1);
+    rig_await_consumed(rig, 26);
+    rig_write(rig, 120);
+    rig_await_consumed(rig, 147);
+    const ab_ledger_t ledger = rig_ledger(rig);
+    assert_int_equal(ledger.dead_lettered[AB_REASON_STATE_NOT_READY], 1);
+    assert_int_equal(ab_ledger_routed(&ledger), 120);
+    assert_int_equal(ledger.stale, 0);
+    assert_int_equal(rig_count(rig, "breaker_closed"), 1);
+    rig_stop(rig, AB_EXIT_OK);
+    rig_close(rig);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, ab_test_folder_make, ab_test_folder_drop)
 
 int main(void)
@@ -164,6 +194,7 @@ int main(void)
         TEST(test_answer_waits_while_the_ends_cannot_be_asked_for),
         TEST(test_answer_past_max_wait_is_a_dead_letter_and_the_partition_goes_on),
         TEST(test_answer_at_least_once_past_max_wait_is_a_dead_letter),
+        TEST(test_answer_held_is_not_woken_by_the_breaker),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
