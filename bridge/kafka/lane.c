@@ -412,6 +412,8 @@ static void close_life(ab_lane_t *lane)
     lane->txn.open = false;
     lane->txn.failure_count = 0;
     if (lane->consumer != NULL) {
+        /* A message that is kept holds its consumer, and whoever destroys that would wait. */
+        ab_answers_drop(lane);
         close_consumer(lane);
     }
     ab_answers_disconnect(lane);
