@@ -17,13 +17,9 @@
 #define RIVAL_WINDOW_MS 600000
 #define INIT_CALL_MS    5000
 #define CLOSE_MAX_MS    10000
-/* What follows is about a defect of librdkafka, up to this version; see may_destroy(). */
-#define ASSIGNOR_FIXED 0x020300ff
-#define SETTLE_MAX_MS  5000
-#define ABANDONED_MAX  8u
-#define RECONNECT_MS   500
-#define DENIED_MS      5000
-#define FIELDS_ROOM    12u
+#define RECONNECT_MS    500
+#define DENIED_MS       5000
+#define FIELDS_ROOM     12u
 
 int64_t ab_lane_now_ns(void)
 {

@@ -67,9 +67,6 @@ struct ab_answers {
 void ab_answers_tell(ab_lane_t *lane, ab_level_t level, const char *event, const char *message,
                      const char *topic, int32_t partition, const char *text);
 
-/** Begins to fetch from ab_store_next() on, or ends it. */
-void ab_answers_fetch(ab_lane_t *lane, size_t topic, int32_t partition, bool on);
-
 /** Ends fetching and the loan; what was not committed is forgotten. */
 void ab_answers_give_back(ab_lane_t *lane, size_t topic, int32_t partition);
 
@@ -108,9 +105,6 @@ bool ab_answers_reached(ab_lane_t *lane, size_t topic, int32_t partition, int64_
 /** Makes the state consumer of a life; ends it, giving every store back. */
 bool ab_answers_connect(ab_lane_t *lane);
 void ab_answers_disconnect(ab_lane_t *lane);
-
-/** Refreshes what is shown of the stores, at most once a second. */
-void ab_answers_show(ab_lane_t *lane);
 
 /* lane_answer.c */
 

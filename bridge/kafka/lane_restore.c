@@ -176,62 +176,8 @@ static void commit_due(ab_lane_t *lane, int64_t now)
     }
 }
 
-void ab_answers_serve(ab_lane_t *lane)
-{
-    ab_answers_t *answers = lane->answers;
-    const int64_t begun = ab_lane_now_ns();
-    unsigned taken = 0;
-    if (answers == NULL) {
-        return;
-    }
-    answers->busy = true;
-    while (lane->fate == AB_FATE_GO && taken < SERVE_RECORDS) {
-        rd_kafka_message_t *message = rd_kafka_consumer_poll(answers->consumer, 0);
-        if (message == NULL) {
-            answers->busy = false;
-            break;
-        }
-        on_message(lane, message);
-        rd_kafka_message_destroy(message);
-        if (++taken % 64 == 0 && ab_lane_now_ns() - begun > SERVE_NS) {
-            break;
-        }
-    }
-    if (lane->fate == AB_FATE_GO) {
-        ab_answers_open_one(lane, begun);
-        commit_due(lane, begun);
-    }
-    ab_answers_show(lane);
-}
-
-bool ab_answers_reached(ab_lane_t *lane, size_t topic, int32_t partition, int64_t end)
-{
-    ab_answers_t *answers = lane->answers;
-    ab_state_part_t *part = ab_answers_part(lane, topic, partition);
-    if (part == NULL || !part->assigned) {
-        return false;
-    }
-    if (ab_store_next(part->store) >= end || part->eof >= end) {
-        return true;
-    }
-    if (!part->delivered) {
-        return false; /* the library's position may be of an earlier assignment */
-    }
-    /* It passes a transaction's marker before the end of the log is told. Everything below it came
-     * through ab_answers_serve(), which applies what it takes. */
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-    rd_kafka_topic_partition_t *position =
-        rd_kafka_topic_partition_list_add(list, answers->topics[topic].name, partition);
-    const bool reached = rd_kafka_position(answers->consumer, list) == RD_KAFKA_RESP_ERR_NO_ERROR &&
-                         position->err == RD_KAFKA_RESP_ERR_NO_ERROR && position->offset >= end;
-    rd_kafka_topic_partition_list_destroy(list);
-    if (reached) {
-        ab_store_advance(part->store, end);
-    }
-    return reached;
-}
-
-void ab_answers_show(ab_lane_t *lane)
+/* What is shown of the stores, at most once a second. */
+static void show(ab_lane_t *lane)
 {
     ab_answers_t *answers = lane->answers;
     const int64_t now = ab_lane_now_ns();
@@ -269,6 +215,61 @@ void ab_answers_show(ab_lane_t *lane)
     pthread_mutex_lock(&lane->counters_lock);
     memcpy(lane->state_shown, status, sizeof(lane->state_shown));
     pthread_mutex_unlock(&lane->counters_lock);
+}
+
+void ab_answers_serve(ab_lane_t *lane)
+{
+    ab_answers_t *answers = lane->answers;
+    const int64_t begun = ab_lane_now_ns();
+    unsigned taken = 0;
+    if (answers == NULL) {
+        return;
+    }
+    answers->busy = true;
+    while (lane->fate == AB_FATE_GO && taken < SERVE_RECORDS) {
+        rd_kafka_message_t *message = rd_kafka_consumer_poll(answers->consumer, 0);
+        if (message == NULL) {
+            answers->busy = false;
+            break;
+        }
+        on_message(lane, message);
+        rd_kafka_message_destroy(message);
+        if (++taken % 64 == 0 && ab_lane_now_ns() - begun > SERVE_NS) {
+            break;
+        }
+    }
+    if (lane->fate == AB_FATE_GO) {
+        ab_answers_open_one(lane, begun);
+        commit_due(lane, begun);
+    }
+    show(lane);
+}
+
+bool ab_answers_reached(ab_lane_t *lane, size_t topic, int32_t partition, int64_t end)
+{
+    ab_answers_t *answers = lane->answers;
+    ab_state_part_t *part = ab_answers_part(lane, topic, partition);
+    if (part == NULL || !part->assigned) {
+        return false;
+    }
+    if (ab_store_next(part->store) >= end || part->eof >= end) {
+        return true;
+    }
+    if (!part->delivered) {
+        return false; /* the library's position may be of an earlier assignment */
+    }
+    /* It passes a transaction's marker before the end of the log is told. Everything below it came
+     * through ab_answers_serve(), which applies what it takes. */
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_t *position =
+        rd_kafka_topic_partition_list_add(list, answers->topics[topic].name, partition);
+    const bool reached = rd_kafka_position(answers->consumer, list) == RD_KAFKA_RESP_ERR_NO_ERROR &&
+                         position->err == RD_KAFKA_RESP_ERR_NO_ERROR && position->offset >= end;
+    rd_kafka_topic_partition_list_destroy(list);
+    if (reached) {
+        ab_store_advance(part->store, end);
+    }
+    return reached;
 }
 
 /* ---- whose partitions ---- */

@@ -41,7 +41,8 @@ ab_state_part_t *ab_answers_part(const ab_lane_t *lane, size_t topic, int32_t pa
 
 /* ---- fetching ---- */
 
-void ab_answers_fetch(ab_lane_t *lane, size_t topic, int32_t partition, bool on)
+/* Begins to fetch from ab_store_next() on, or ends it. */
+static void fetch(ab_lane_t *lane, size_t topic, int32_t partition, bool on)
 {
     ab_answers_t *answers = lane->answers;
     ab_state_part_t *part = &answers->topics[topic].parts[partition];
@@ -71,7 +72,7 @@ void ab_answers_fetch(ab_lane_t *lane, size_t topic, int32_t partition, bool on)
 void ab_answers_give_back(ab_lane_t *lane, size_t topic, int32_t partition)
 {
     ab_state_part_t *part = &lane->answers->topics[topic].parts[partition];
-    ab_answers_fetch(lane, topic, partition, false);
+    fetch(lane, topic, partition, false);
     if (part->store != NULL) {
         ab_stores_return(lane->shared->stores, part->store);
         part->store = NULL;
@@ -112,8 +113,8 @@ void ab_answers_trouble(ab_lane_t *lane, size_t topic, int32_t partition, ab_sto
         ab_answers_rebuild(lane, topic, partition, text);
         break;
     case AB_STORE_AGAIN: /* the map has grown, the batch is gone */
-        ab_answers_fetch(lane, topic, partition, false);
-        ab_answers_fetch(lane, topic, partition, true);
+        fetch(lane, topic, partition, false);
+        fetch(lane, topic, partition, true);
         break;
     case AB_STORE_FOREIGN:
         ab_answers_tell(lane, AB_LEVEL_ERROR, "store_lost", "a store belongs to another lane",
@@ -215,7 +216,7 @@ static void begin_reading(ab_lane_t *lane, size_t topic, int32_t partition)
     ab_store_advance(part->store, low);
     part->first = ab_store_next(part->store);
     part->last = high;
-    ab_answers_fetch(lane, topic, partition, true);
+    fetch(lane, topic, partition, true);
     part->restored = part->assigned && part->first >= high;
     if (part->assigned && !part->restored) {
         const ab_field_t fields[] = {AB_TEXT("topic", of->name), AB_NUMBER("partition", partition),
