@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bridge/core/dead_letter.h"
 #include "tests/unit/state/support.h"
 
 /* The barrier on librdkafka's mock: it has watermarks, ListOffsets and ends of partitions, but no
@@ -153,6 +154,43 @@ static void test_answer_at_least_once_past_max_wait_is_a_dead_letter(void **stat
     check_not_ready(*state, "snapshots: {topic: sn, max_wait: 1s}\n" AT_LEAST);
 }
 
+/* An answer goes out in one form only: when the topic refuses its size, it is not written again. */
+static void check_too_large(const ab_test_folder_t *folder, const char *settings)
+{
+    rig_t *rig = open_rig(folder, settings);
+    rig_start(rig);
+    publish(rig, 1);
+    ask(rig, 1);
+    rig_await_consumed(rig, 1);
+    rig_fail_at(rig, RIG_OUTPUT_BROKER, RIG_PRODUCE, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, 1);
+    ask(rig, 2);
+    rig_await(rig, "dead_letter", 1);
+    rig_stop(rig, AB_EXIT_OK);
+    ab_records_t *letters;
+    const ab_full_record_t *letter = rig_only(rig, "in.errors", &letters);
+    rig_assert_text(rig_header(letter, AB_HEADER_REASON), "produce_rejected");
+    ab_records_free(letters);
+    ab_records_t *records = rig_read(rig, "sn");
+    size_t count;
+    const ab_full_record_t *answers = ab_records_view(records, &count);
+    assert_in_range(count, 1, 2); /* the first may have been read again after the abort */
+    for (size_t i = 0; i < count; i++) {
+        expect_answer(&answers[i], 1, 1);
+    }
+    ab_records_free(records);
+    rig_close(rig);
+}
+
+static void test_answer_too_large_is_refused_once_and_a_dead_letter(void **state)
+{
+    check_too_large(*state, "snapshots: {topic: sn}\n");
+}
+
+static void test_answer_at_least_once_too_large_is_refused_once(void **state)
+{
+    check_too_large(*state, "snapshots: {topic: sn}\n" AT_LEAST);
+}
+
 /* The breaker lets the source go while a request is held: its partition stays as it is, and what is
  * behind the request is not read in vain. */
 static void test_answer_held_is_not_woken_by_the_breaker(void **state)
@@ -194,6 +232,8 @@ int main(void)
         TEST(test_answer_waits_while_the_ends_cannot_be_asked_for),
         TEST(test_answer_past_max_wait_is_a_dead_letter_and_the_partition_goes_on),
         TEST(test_answer_at_least_once_past_max_wait_is_a_dead_letter),
+        TEST(test_answer_too_large_is_refused_once_and_a_dead_letter),
+        TEST(test_answer_at_least_once_too_large_is_refused_once),
         TEST(test_answer_held_is_not_woken_by_the_breaker),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
