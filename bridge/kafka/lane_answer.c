@@ -435,6 +435,33 @@ static void observe_wait(ab_lane_t *lane, int64_t since_ns)
     pthread_mutex_unlock(&lane->counters_lock);
 }
 
+/* An answer could not be made. True when that is final: it is too large, and the verdict becomes
+ * that of any record that its topic does not take. */
+static bool is_too_large(ab_lane_t *lane, int32_t partition, const ab_answer_source_t *sources,
+                         int status)
+{
+    ab_answers_t *answers = lane->answers;
+    switch (status) {
+    case AW_STATUS_NO_MEMORY:
+        ab_lane_come_again(lane);
+        return false;
+    case AW_STATUS_LIMIT_SIZE:
+    case AW_STATUS_LIMIT_DECODE_BYTES:
+        answers->answer = (ab_answer_t){.value = AW_SPAN_NULL};
+        return true;
+    default:
+        break;
+    }
+    /* A state that does not decode was judged by other rules than today's: they judge it anew. */
+    for (size_t t = 0; t < answers->topic_count; t++) {
+        if (sources[t].found && sources[t].entry.value.data != NULL) {
+            ab_answers_rebuild(lane, t, partition, aw_status_text(status));
+            break;
+        }
+    }
+    return false;
+}
+
 /* Reads the stores and makes the answer. False when a store turned out to be damaged: the request
  * waits for the new one. */
 static bool make_answer(ab_lane_t *lane, const ab_record_t *record, ab_verdict_t *verdict)
@@ -449,7 +476,7 @@ static bool make_answer(ab_lane_t *lane, const ab_record_t *record, ab_verdict_t
             ab_store_get(part->store, verdict->entity_key, &sources[t].entry);
         sources[t].found = result == AB_STORE_OK;
         if (result != AB_STORE_OK && result != AB_STORE_NONE) {
-            ab_answers_rebuild(lane, t, record->partition, ab_store_text_view(part->store));
+            ab_answers_trouble(lane, t, record->partition, result);
             return false;
         }
     }
@@ -457,9 +484,7 @@ static bool make_answer(ab_lane_t *lane, const ab_record_t *record, ab_verdict_t
     const int status = ab_answer_build(record, verdict, sources, answers->topic_count,
                                        answers->arena, &answers->answer);
     if (status != AW_OK) {
-        lane->txn.broken = lane->txn.open; /* memory: it is read again */
-        lane->need_rewind = true;
-        return false;
+        return is_too_large(lane, record->partition, sources, status);
     }
     if (!answers->answer.known &&
         lane->config->snapshots_unknown_key == AB_UNKNOWN_KEY_DEAD_LETTER) {

@@ -51,7 +51,7 @@ struct ab_answers {
     ab_held_t *held;
     const ab_held_t *released; /* the one whose record is being taken */
     aw_arena_t *arena;
-    ab_answer_t answer; /* to the record in hand */
+    ab_answer_t answer; /* to the record in hand; without a value: it is too large to be made */
     int snapshots;      /* index of snapshots.topic in shared->topics */
     bool busy;          /* the state consumer has more than one turn takes */
     int64_t next_barrier_ns;

@@ -510,7 +510,8 @@ bool ab_lane_send(ab_lane_t *lane, rd_kafka_message_t *message, const ab_record_
         const ab_poison_entry_t *entry =
             ab_poison_find(&lane->poison, source, record->partition, record->offset);
         const bool refused = is_refused(lane, entry, answers);
-        if (!refused && may_fit(lane, &out, &wire)) {
+        const bool made = !answers || out.value.data != NULL;
+        if (made && !refused && may_fit(lane, &out, &wire)) {
             return answers ? hand_over(lane, record, source, &out)
                            : send_routed(lane, message, record, source, &out, wire);
         }

@@ -124,8 +124,8 @@ void ab_answers_trouble(ab_lane_t *lane, size_t topic, int32_t partition, ab_sto
     default:
         ab_answers_tell(
             lane, AB_LEVEL_ERROR, "store_failed",
-            "a store of published state cannot be written: check the disk of state.dir; export "
-            "requests wait, everything else goes on",
+            "a store of published state cannot be read or written: check the disk of state.dir; "
+            "export requests wait, everything else goes on",
             of->name, partition, text);
         ab_answers_try_again(lane, topic, partition, LATER_MS);
         break;
