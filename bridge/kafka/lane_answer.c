@@ -24,7 +24,14 @@ int ab_answers_new(ab_lane_t *lane)
         return 0;
     }
     ab_answers_t *answers = calloc(1, sizeof(*answers));
-    if (answers == NULL || (answers->arena = aw_arena_new(AB_ANSWER_ARENA_MAX)) == NULL) {
+    if (answers == NULL) {
+        return -1;
+    }
+    answers->arena = aw_arena_new(AB_ANSWER_ARENA_MAX);
+    answers->told = calloc(config->source_count, sizeof(*answers->told));
+    if (answers->arena == NULL || answers->told == NULL) {
+        aw_arena_free(answers->arena);
+        free(answers->told);
         free(answers);
         return -1;
     }
@@ -47,6 +54,7 @@ void ab_answers_free(ab_lane_t *lane)
         free(lane->answers->topics[t].parts);
     }
     aw_arena_free(lane->answers->arena);
+    free(lane->answers->told);
     free(lane->answers);
     lane->answers = NULL;
 }
@@ -112,7 +120,7 @@ static bool ask_ends(ab_lane_t *lane)
         }
     }
     rd_kafka_topic_partition_list_destroy(list);
-    if (err != RD_KAFKA_RESP_ERR_NO_ERROR && lane->answers->next_barrier_ns == 0) {
+    if (err != RD_KAFKA_RESP_ERR_NO_ERROR && ab_lane_may_say(lane)) {
         const ab_field_t fields[] = {AB_TEXT("error", rd_kafka_err2name(err))};
         ab_lane_emit(lane, AB_LEVEL_WARNING, "barrier_waits",
                      "the ends of the state topics cannot be read; export requests wait", fields,
@@ -200,14 +208,13 @@ static bool counts_differ(ab_lane_t *lane, int source)
     const int index =
         ab_topics_find(lane->shared->topics, lane->config->sources[source].policy.topic);
     for (size_t t = 0; t < lane->answers->topic_count; t++) {
-        ab_state_topic_t *topic = &lane->answers->topics[t];
+        const ab_state_topic_t *topic = &lane->answers->topics[t];
         const int32_t state = lane->facts[topic->index].partitions;
         const int32_t wanted = lane->facts[index].partitions;
         if (state == wanted) {
-            topic->told = false;
             continue;
         }
-        if (!topic->told) {
+        if (!lane->answers->told[source]) {
             const ab_field_t fields[] = {
                 AB_TEXT("source_topic", lane->config->sources[source].policy.topic),
                 AB_NUMBER("source_partitions", wanted), AB_TEXT("topic", topic->name),
@@ -216,31 +223,42 @@ static bool counts_differ(ab_lane_t *lane, int source)
                          "a state topic must have as many partitions as the source: export "
                          "requests become dead letters (state_not_ready), all else goes on",
                          fields, 4);
-            topic->told = true;
+            lane->answers->told[source] = true;
         }
         return true;
     }
+    lane->answers->told[source] = false;
     return false;
 }
 
+/* The ends that a request waits for: those of the last barrier where that covers it, else of a
+ * fresh one. False while they are not known. */
+static bool find_ends(ab_lane_t *lane, int source, int32_t partition, int64_t offset,
+                      ab_held_t *held)
+{
+    ab_part_t *part = ab_parts_get(&lane->parts, source, partition);
+    const bool fresh = offset >= part->covered;
+    if (ab_lane_now_ns() < held->again_ns || !all_assigned(lane, partition) ||
+        (fresh && !take_barrier(lane, source, partition, offset))) {
+        return false;
+    }
+    held->asked = copy_ends(lane, partition, held->ends);
+    if (!held->asked) {
+        part->covered = 0;
+        held->again_ns =
+            fresh ? ab_lane_now_ns() + (int64_t)BARRIER_AGAIN_MS * AB_NS_PER_MS : held->again_ns;
+    }
+    return held->asked;
+}
+
 /* Whether a request that has not been held can be answered now. */
-static look_t look_at(ab_lane_t *lane, const ab_record_t *record, int source, ab_part_t *part,
-                      ab_held_t *ret_held)
+static look_t look_at(ab_lane_t *lane, const ab_record_t *record, int source, ab_held_t *ret_held)
 {
     const int64_t begun = ab_lane_now_ns();
     if (counts_differ(lane, source)) {
         return LOOK_NEVER;
     }
-    if (!all_assigned(lane, record->partition)) {
-        return LOOK_WAIT;
-    }
-    if (record->offset >= part->covered &&
-        !take_barrier(lane, source, record->partition, record->offset)) {
-        return LOOK_WAIT;
-    }
-    ret_held->asked = copy_ends(lane, record->partition, ret_held->ends);
-    if (!ret_held->asked) {
-        part->covered = 0;
+    if (!find_ends(lane, source, record->partition, record->offset, ret_held)) {
         return LOOK_WAIT;
     }
     while (!all_reached(lane, record->partition, ret_held->ends)) {
@@ -363,12 +381,8 @@ static bool is_due(ab_lane_t *lane, ab_held_t *held)
     if (is_over(lane, held) || counts_differ(lane, held->source)) {
         return true;
     }
-    if (!held->asked) {
-        held->asked = all_assigned(lane, partition) &&
-                      take_barrier(lane, held->source, partition, held->message->offset) &&
-                      copy_ends(lane, partition, held->ends);
-    }
-    return held->asked && all_reached(lane, partition, held->ends);
+    return (held->asked || find_ends(lane, held->source, partition, held->message->offset, held)) &&
+           all_reached(lane, partition, held->ends);
 }
 
 /* The first held request that is due, taken out of the list. NULL when none is. */
@@ -500,7 +514,7 @@ bool ab_answers_take(ab_lane_t *lane, rd_kafka_message_t *message, const ab_reco
     ab_held_t facts = {.since_ns = ab_lane_now_ns()};
     look_t look;
     if (released == NULL) {
-        look = look_at(lane, record, source, part, &facts);
+        look = look_at(lane, record, source, &facts);
     } else {
         facts = *released;
         look = facts.asked && all_reached(lane, record->partition, facts.ends) ? LOOK_READY

@@ -29,7 +29,6 @@ typedef struct ab_state_part {
 typedef struct ab_state_topic {
     const char *name;
     int index; /* into shared->topics */
-    bool told; /* that its partition count is not the source's */
     ab_state_part_t *parts;
     int32_t count;
 } ab_state_topic_t;
@@ -40,6 +39,7 @@ typedef struct ab_held {
     rd_kafka_message_t *message;
     int source;
     int64_t since_ns;
+    int64_t again_ns;                         /* not before: a barrier has just not told its ends */
     bool asked;                               /* ends are known */
     int64_t ends[AB_CONFIG_STATE_TOPICS_MAX]; /* to be reached, one a state topic */
 } ab_held_t;
@@ -52,9 +52,11 @@ struct ab_answers {
     const ab_held_t *released; /* the one whose record is being taken */
     aw_arena_t *arena;
     ab_answer_t answer; /* to the record in hand; without a value: it is too large to be made */
+    bool *told;         /* per source: that a state topic's partition count is not its own */
     int snapshots;      /* index of snapshots.topic in shared->topics */
     bool busy;          /* the state consumer has more than one turn takes */
     int64_t next_barrier_ns;
+    int64_t next_sweep_ns; /* when every state partition is looked at again */
     int64_t shown_ns;
 };
 
@@ -79,8 +81,9 @@ void ab_answers_trouble(ab_lane_t *lane, size_t topic, int32_t partition, ab_sto
 /** Commits the store. False after trouble, which has been seen to. */
 bool ab_answers_commit(ab_lane_t *lane, size_t topic, int32_t partition);
 
-/** Gets one store going whose turn it is; one a turn, since it asks the brokers and the disk. */
-void ab_answers_open_one(ab_lane_t *lane, int64_t now);
+/** Gets one store going whose turn it is; one a turn, since it asks the brokers and the disk. True
+ *  when there was one. */
+bool ab_answers_open_one(ab_lane_t *lane, int64_t now);
 
 /** The store cannot be used any more: it is made anew. */
 void ab_answers_rebuild(ab_lane_t *lane, size_t topic, int32_t partition, const char *why);

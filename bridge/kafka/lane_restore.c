@@ -12,6 +12,8 @@
 #define BATCH_RECORDS 4096u
 #define BATCH_BYTES   (8u * 1024u * 1024u)
 #define BATCH_MS      100
+/* How often it is looked which stores are to be opened or committed. */
+#define SWEEP_MS      10
 #define SOON_MS       AB_STATE_SOON_MS
 #define FETCH_WAIT_MS 20
 #define PREFETCH_MAX  ((uint64_t)16 * 1024 * 1024)
@@ -238,9 +240,11 @@ void ab_answers_serve(ab_lane_t *lane)
             break;
         }
     }
-    if (lane->fate == AB_FATE_GO) {
-        ab_answers_open_one(lane, begun);
+    /* A lane may have many partitions, and this is called for every record. */
+    if (lane->fate == AB_FATE_GO && begun >= answers->next_sweep_ns) {
+        const bool opened = ab_answers_open_one(lane, begun);
         commit_due(lane, begun);
+        answers->next_sweep_ns = opened ? 0 : begun + (int64_t)SWEEP_MS * AB_NS_PER_MS;
     }
     show(lane);
 }

@@ -264,7 +264,7 @@ static void open_store(ab_lane_t *lane, size_t topic, int32_t partition)
 }
 
 /* Gets one store going whose turn it is; one a turn, since it asks the brokers and the disk. */
-void ab_answers_open_one(ab_lane_t *lane, int64_t now)
+bool ab_answers_open_one(ab_lane_t *lane, int64_t now)
 {
     for (size_t t = 0; t < lane->answers->topic_count; t++) {
         for (int32_t p = 0; p < lane->answers->topics[t].count; p++) {
@@ -280,7 +280,8 @@ void ab_answers_open_one(ab_lane_t *lane, int64_t now)
             } else {
                 begin_reading(lane, t, p);
             }
-            return;
+            return true;
         }
     }
+    return false;
 }

@@ -114,6 +114,7 @@ static void test_answer_waits_while_the_ends_cannot_be_asked_for(void **state)
     ask(rig, 2);
     rig_await_consumed(rig, 2);
     assert_int_equal(rig_left_at(rig, RIG_OUTPUT_BROKER, RIG_LIST_OFFSETS), 0);
+    assert_in_range(rig_count(rig, "barrier_waits"), 0, 1); /* lasting trouble is said at times */
     ab_records_t *records = rig_read(rig, "sn");
     const ab_full_record_t *answers = ab_records_view(records, &count);
     assert_int_equal(count, 2);
