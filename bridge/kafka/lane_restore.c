@@ -18,6 +18,9 @@
 #define FETCH_WAIT_MS 20
 #define PREFETCH_MAX  ((uint64_t)16 * 1024 * 1024)
 #define SHOW_EVERY_MS 1000
+/* Longest that the brokers are asked where logs begin and end. */
+#define BARRIER_CALL_MS 1000
+#define LOOKUP_MS       2000
 
 /* ---- what the state consumer gives ---- */
 
@@ -367,6 +370,14 @@ bool ab_answers_connect(ab_lane_t *lane)
         return false;
     }
     (void)rd_kafka_poll_set_consumer(lane->answers->consumer);
+    lane->answers->lookups_most = 1;
+    lane->answers->barriers = ab_asker_new(lane->shared->ends, BARRIER_CALL_MS);
+    lane->answers->lookups = ab_asker_new(lane->shared->ends, LOOKUP_MS);
+    if (lane->answers->barriers == NULL || lane->answers->lookups == NULL) {
+        ab_lane_emit(lane, AB_LEVEL_ERROR, "lane_failed", "a thread cannot be started", NULL, 0);
+        ab_lane_end(lane, AB_FATE_REBUILD, 0);
+        return false;
+    }
     return true;
 }
 
@@ -377,6 +388,10 @@ void ab_answers_disconnect(ab_lane_t *lane)
         return;
     }
     ab_answers_drop(lane);
+    ab_asker_free(answers->barriers);
+    ab_asker_free(answers->lookups);
+    answers->barriers = NULL;
+    answers->lookups = NULL;
     for (size_t t = 0; t < answers->topic_count; t++) {
         for (int32_t p = 0; p < answers->topics[t].count; p++) {
             ab_state_part_t *part = &answers->topics[t].parts[p];

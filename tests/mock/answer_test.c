@@ -10,6 +10,8 @@
  * transactions of a writer and no compaction. Those are tests/broker/state_test.py's. */
 
 #define ROUNDS       30
+#define OTHERS       100u
+#define SLOW_MS      5000
 #define SETTINGS_MAX 1024u
 #define AT_LEAST     "delivery: {guarantee: at_least_once}\n"
 
@@ -124,6 +126,44 @@ static void test_answer_waits_while_the_ends_cannot_be_asked_for(void **state)
     rig_close(rig);
 }
 
+/* The broker that knows where the state partition ends takes longer than it is asked for: the
+ * request's own source partition waits, and no other. */
+static void check_others_go_on(const ab_test_folder_t *folder, const char *settings)
+{
+    rig_t *rig = open_rig(folder, settings);
+    for (int32_t p = 0; p < RIG_OUTPUT_PARTITIONS; p++) {
+        assert_int_equal(rd_kafka_mock_partition_set_leader(rig->mock, "ev", p, RIG_SOURCE_BROKER),
+                         RD_KAFKA_RESP_ERR_NO_ERROR);
+    }
+    rig_start(rig);
+    publish(rig, 1);
+    ask(rig, 1);
+    rig_await_consumed(rig, 1);
+    assert_int_equal(rd_kafka_mock_broker_set_rtt(rig->mock, RIG_OUTPUT_BROKER, SLOW_MS),
+                     RD_KAFKA_RESP_ERR_NO_ERROR);
+    ask(rig, 2);
+    for (unsigned i = 0; i < OTHERS; i++) {
+        do {
+            rig_write(rig, 1);
+        } while (rig->written % RIG_SOURCE_PARTITIONS == 1); /* those wait behind the request */
+        rig_await_consumed(rig, 1 + rig->written - (rig->written + 3) / RIG_SOURCE_PARTITIONS);
+    }
+    const ab_ledger_t ledger = rig_ledger(rig);
+    assert_int_equal(ledger.answered, 1);
+    assert_int_equal(ab_ledger_dead_lettered(&ledger), 0);
+    assert_int_equal(rd_kafka_mock_broker_set_rtt(rig->mock, RIG_OUTPUT_BROKER, 0),
+                     RD_KAFKA_RESP_ERR_NO_ERROR);
+    rig_await_consumed(rig, 2 + rig->written);
+    assert_int_equal(rig_ledger(rig).answered, 2);
+    rig_stop(rig, AB_EXIT_OK);
+    rig_close(rig);
+}
+
+static void test_answer_without_a_barrier_holds_up_its_own_partition_only(void **state)
+{
+    check_others_go_on(*state, "snapshots: {topic: sn, max_wait: 50s}\n");
+}
+
 /* The state topic cannot be fetched: the request becomes a dead letter when max_wait is over, and
  * what lies behind it in its partition goes on. */
 static void check_not_ready(const ab_test_folder_t *folder, const char *settings)
@@ -147,12 +187,12 @@ static void check_not_ready(const ab_test_folder_t *folder, const char *settings
 
 static void test_answer_past_max_wait_is_a_dead_letter_and_the_partition_goes_on(void **state)
 {
-    check_not_ready(*state, "snapshots: {topic: sn, max_wait: 1s}\n");
+    check_not_ready(*state, "snapshots: {topic: sn, max_wait: 3s}\n");
 }
 
 static void test_answer_at_least_once_past_max_wait_is_a_dead_letter(void **state)
 {
-    check_not_ready(*state, "snapshots: {topic: sn, max_wait: 1s}\n" AT_LEAST);
+    check_not_ready(*state, "snapshots: {topic: sn, max_wait: 3s}\n" AT_LEAST);
 }
 
 /* An answer goes out in one form only: when the topic refuses its size, it is not written again. */
@@ -231,6 +271,7 @@ int main(void)
         TEST(test_answer_at_least_once_sees_every_state_written_before_its_request),
         TEST(test_answer_never_comes_from_a_store_that_catches_up),
         TEST(test_answer_waits_while_the_ends_cannot_be_asked_for),
+        TEST(test_answer_without_a_barrier_holds_up_its_own_partition_only),
         TEST(test_answer_past_max_wait_is_a_dead_letter_and_the_partition_goes_on),
         TEST(test_answer_at_least_once_past_max_wait_is_a_dead_letter),
         TEST(test_answer_too_large_is_refused_once_and_a_dead_letter),
