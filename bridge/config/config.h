@@ -193,10 +193,10 @@ size_t ab_findings_sorted(const ab_findings_t *findings,
 void ab_findings_print(const ab_findings_t *findings, const char *file, FILE *out);
 
 /** The sha256, in hex, of everything in an effective configuration that decides what becomes of a
- *  record: group, sources (without start), guarantee, source header, limits, errors and snapshots,
- *  with their defaults filled in. Two configurations with the same one give the same verdicts and
- *  write to the same topics. Nothing under kafka, consumer and producer goes into it. Returns 0, or
- *  -1 when memory is short. */
+ *  record: group, sources (without start), guarantee, source header, limits, errors, snapshots and
+ *  the topics of state, with their defaults filled in. Two configurations with the same one give
+ * the same verdicts and write to the same topics. Nothing under kafka, consumer and producer goes
+ * into it. Returns 0, or -1 when memory is short. */
 int ab_config_fingerprint(const ab_config_t *config, char ret_hex[AW_SHA256_HEX_SIZE]);
 
 /** Reads a duration as the configuration writes it, "100ms" or "10s". Returns false when it is

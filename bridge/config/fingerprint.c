@@ -50,6 +50,14 @@ static void print_value(const ab_key_t *key, const void *target, FILE *out)
     case AB_KEY_TOPIC:
         (void)fprintf(out, "%s=%s\n", key->path, or_none(*(const char *const *)slot));
         break;
+    case AB_KEY_TOPICS: {
+        /* In the order of the file, which decides; none leaves no line. */
+        const ab_topic_list_t *topics = slot;
+        for (size_t i = 0; i < topics->count; i++) {
+            (void)fprintf(out, "%s[%zu]=%s\n", key->path, i, topics->items[i]);
+        }
+        break;
+    }
     case AB_KEY_OPTIONAL_TOPIC: {
         const ab_optional_topic_t *topic = slot;
         (void)fprintf(out, "%s=%d:%s\n", key->path, topic->off, or_none(topic->topic));

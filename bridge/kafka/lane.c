@@ -17,13 +17,9 @@
 #define RIVAL_WINDOW_MS 600000
 #define INIT_CALL_MS    5000
 #define CLOSE_MAX_MS    10000
-/* What follows is about a defect of librdkafka, up to this version; see may_destroy(). */
-#define ASSIGNOR_FIXED 0x020300ff
-#define SETTLE_MAX_MS  5000
-#define ABANDONED_MAX  8u
-#define RECONNECT_MS   500
-#define DENIED_MS      5000
-#define FIELDS_ROOM    12u
+#define RECONNECT_MS    500
+#define DENIED_MS       5000
+#define FIELDS_ROOM     12u
 
 int64_t ab_lane_now_ns(void)
 {
@@ -413,6 +409,8 @@ static void close_life(ab_lane_t *lane)
     lane->txn.open = false;
     lane->txn.failure_count = 0;
     if (lane->consumer != NULL) {
+        /* A message that is kept holds its consumer, and whoever destroys that would wait. */
+        ab_answers_drop(lane);
         close_consumer(lane);
     }
     ab_answers_disconnect(lane);

@@ -7,12 +7,13 @@
 
 /* A barrier that the brokers did not tell is asked for again after so long. */
 #define BARRIER_AGAIN_MS 100
-#define BARRIER_CALL_MS  1000
-/* Before a request is held, so much time is given to state that is on its way: to hold costs more.
- */
-#define SPIN_NS      (4 * AB_NS_PER_MS)
-#define HELD_POLL_MS 1
-#define BUSY_POLL_MS 0
+/* Before a request is held, so much time is given to the brokers, while they are quick, and to
+ * state that is on its way: to hold costs more. */
+#define BARRIER_WAIT_NS (20 * AB_NS_PER_MS)
+#define SPIN_NS         (4 * AB_NS_PER_MS)
+#define HELD_POLL_MS    1
+#define LOOKUP_POLL_MS  10
+#define BUSY_POLL_MS    0
 
 /* What a look at a request came to. */
 typedef enum look { LOOK_READY, LOOK_WAIT, LOOK_NEVER } look_t;
@@ -24,7 +25,14 @@ int ab_answers_new(ab_lane_t *lane)
         return 0;
     }
     ab_answers_t *answers = calloc(1, sizeof(*answers));
-    if (answers == NULL || (answers->arena = aw_arena_new(AB_ANSWER_ARENA_MAX)) == NULL) {
+    if (answers == NULL) {
+        return -1;
+    }
+    answers->arena = aw_arena_new(AB_ANSWER_ARENA_MAX);
+    answers->told = calloc(config->source_count, sizeof(*answers->told));
+    if (answers->arena == NULL || answers->told == NULL) {
+        aw_arena_free(answers->arena);
+        free(answers->told);
         free(answers);
         return -1;
     }
@@ -47,6 +55,7 @@ void ab_answers_free(ab_lane_t *lane)
         free(lane->answers->topics[t].parts);
     }
     aw_arena_free(lane->answers->arena);
+    free(lane->answers->told);
     free(lane->answers);
     lane->answers = NULL;
 }
@@ -71,54 +80,79 @@ static void cover(ab_lane_t *lane, int source, int32_t partition, int64_t offset
                 continue;
             }
             (void)rd_kafka_get_watermark_offsets(lane->consumer, policy->topic, p, &low, &high);
-            part->covered = high;
+            part->covering = high;
             if (s == source && p == partition && offset >= high) {
-                part->covered = offset + 1;
+                part->covering = offset + 1;
             }
         }
     }
 }
 
-/* Asks where the lane's state partitions end now. False when the brokers do not say. */
-static bool ask_ends(ab_lane_t *lane)
+/* Asks where the lane's state partitions end now. */
+static void ask_ends(ab_lane_t *lane)
 {
     ab_answers_t *answers = lane->answers;
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(16);
     for (size_t t = 0; t < answers->topic_count; t++) {
         for (int32_t p = 0; p < answers->topics[t].count; p++) {
-            answers->topics[t].parts[p].barrier = -1;
             if (answers->topics[t].parts[p].assigned) {
-                rd_kafka_topic_partition_list_add(list, answers->topics[t].name, p)->offset =
-                    RD_KAFKA_OFFSET_END;
+                rd_kafka_topic_partition_list_add(list, answers->topics[t].name, p);
             }
         }
     }
-    rd_kafka_resp_err_t err =
-        list->cnt > 0 ? rd_kafka_offsets_for_times(lane->shared->ends, list, BARRIER_CALL_MS)
-                      : RD_KAFKA_RESP_ERR_NO_ERROR;
-    const rd_kafka_topic_partition_t *element = list->elems;
-    bool all = err == RD_KAFKA_RESP_ERR_NO_ERROR;
-    for (size_t t = 0; t < answers->topic_count && all; t++) {
+    ab_asker_ask_take(answers->barriers, list, false);
+}
+
+/* Notes the ends of every state partition; -1 where they were not told, or not asked for. Returns
+ * what kept one from being told. */
+static rd_kafka_resp_err_t note_ends(ab_lane_t *lane, const rd_kafka_topic_partition_list_t *ends)
+{
+    ab_answers_t *answers = lane->answers;
+    rd_kafka_resp_err_t err = RD_KAFKA_RESP_ERR_NO_ERROR;
+    int next = 0; /* they stand in the order of topics, as they were asked for */
+    for (size_t t = 0; t < answers->topic_count; t++) {
         for (int32_t p = 0; p < answers->topics[t].count; p++) {
-            if (!answers->topics[t].parts[p].assigned) {
-                continue;
+            answers->topics[t].parts[p].barrier = -1;
+        }
+        for (; next < ends->cnt && strcmp(ends->elems[next].topic, answers->topics[t].name) == 0;
+             next++) {
+            const rd_kafka_topic_partition_t *end = &ends->elems[next];
+            ab_state_part_t *part = ab_answers_part(lane, t, end->partition);
+            if (end->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+                err = end->err;
+            } else if (part != NULL) {
+                part->barrier = end->offset;
             }
-            if (element->err == RD_KAFKA_RESP_ERR_NO_ERROR && element->offset >= 0) {
-                answers->topics[t].parts[p].barrier = element->offset;
-            } else {
-                err = element->err;
-            }
-            element++;
         }
     }
-    rd_kafka_topic_partition_list_destroy(list);
-    if (err != RD_KAFKA_RESP_ERR_NO_ERROR && lane->answers->next_barrier_ns == 0) {
-        const ab_field_t fields[] = {AB_TEXT("error", rd_kafka_err2name(err))};
-        ab_lane_emit(lane, AB_LEVEL_WARNING, "barrier_waits",
-                     "the ends of the state topics cannot be read; export requests wait", fields,
-                     1);
+    return err;
+}
+
+/* True when the last barrier told every end that belongs to the partition. */
+static bool all_told(const ab_lane_t *lane, int32_t partition)
+{
+    for (size_t t = 0; t < lane->answers->topic_count; t++) {
+        const ab_state_part_t *part = ab_answers_part(lane, t, partition);
+        if (part == NULL || part->barrier < 0) {
+            return false;
+        }
     }
-    return all;
+    return true;
+}
+
+/* The barrier that was asked for takes the place of the one before, or fails, and that one stays.
+ */
+static void note_covered(ab_lane_t *lane, bool known)
+{
+    for (size_t s = 0; s < lane->parts.source_count; s++) {
+        for (int32_t p = 0; p < lane->parts.sources[s].count; p++) {
+            ab_part_t *part = &lane->parts.sources[s].items[p];
+            if (known) {
+                part->covered = all_told(lane, p) ? part->covering : 0;
+            }
+            part->covering = 0;
+        }
+    }
 }
 
 /* True when every state partition that belongs to it is being read; before that no barrier helps.
@@ -134,41 +168,79 @@ static bool all_assigned(const ab_lane_t *lane, int32_t partition)
     return true;
 }
 
-/* A fresh barrier for the request at offset, and for all that is known to be written by now. */
-static bool take_barrier(ab_lane_t *lane, int source, int32_t partition, int64_t offset)
+/* Begins a fresh barrier for the request at offset, and for all that is known to be written by now,
+ * where none is under way. False when it is too soon for one. */
+static bool begin_barrier(ab_lane_t *lane, int source, int32_t partition, int64_t offset,
+                          ab_held_t *held)
 {
+    ab_answers_t *answers = lane->answers;
     const int64_t now = ab_lane_now_ns();
-    if (now < lane->answers->next_barrier_ns) {
+    if (!ab_asker_is_idle(answers->barriers)) {
+        return true;
+    }
+    if (now < answers->next_barrier_ns || now < held->again_ns) {
         return false;
     }
+    held->again_ns = now + (int64_t)BARRIER_AGAIN_MS * AB_NS_PER_MS;
+    answers->barrier_begun_ns = now;
     cover(lane, source, partition, offset); /* before the ends are asked for */
-    if (!ask_ends(lane)) {
-        ab_parts_t *parts = &lane->parts;
-        for (size_t s = 0; s < parts->source_count; s++) {
-            for (int32_t p = 0; p < parts->sources[s].count; p++) {
-                parts->sources[s].items[p].covered = 0;
-            }
-        }
-        lane->answers->next_barrier_ns =
-            ab_lane_now_ns() + (int64_t)BARRIER_AGAIN_MS * AB_NS_PER_MS;
-        return false;
-    }
-    lane->answers->next_barrier_ns = 0;
+    ask_ends(lane);
     return true;
 }
 
-/* Copies the last barrier's ends for one partition. False when one of them is not known: its store
- * is not open yet. */
-static bool copy_ends(const ab_lane_t *lane, int32_t partition,
-                      int64_t ret_ends[AB_CONFIG_STATE_TOPICS_MAX])
+/* Takes what the brokers say to the barrier that was asked for, and waits a little for it. False
+ * while they say nothing. */
+static bool hear_barrier(ab_lane_t *lane, int64_t wait_ns)
 {
-    for (size_t t = 0; t < lane->answers->topic_count; t++) {
-        const ab_state_part_t *part = ab_answers_part(lane, t, partition);
-        if (part == NULL || part->barrier < 0) {
+    ab_answers_t *answers = lane->answers;
+    ab_asker_answer_t answer;
+    const bool heard = ab_asker_hear(answers->barriers, wait_ns, &answer);
+    const int64_t now = ab_lane_now_ns();
+    if (!heard) {
+        answers->barrier_slow |= wait_ns > 0;
+        return false;
+    }
+    rd_kafka_resp_err_t err = answer.error;
+    const bool known = err == RD_KAFKA_RESP_ERR_NO_ERROR;
+    answers->barrier_slow = !known || now - answers->barrier_begun_ns > BARRIER_WAIT_NS;
+    answers->next_barrier_ns = known ? 0 : now + (int64_t)BARRIER_AGAIN_MS * AB_NS_PER_MS;
+    if (known) {
+        err = note_ends(lane, answer.high);
+    }
+    note_covered(lane, known);
+    ab_asker_answer_clear(&answer);
+    if (err != RD_KAFKA_RESP_ERR_NO_ERROR && ab_lane_may_say(lane)) {
+        const ab_field_t fields[] = {AB_TEXT("error", rd_kafka_err2name(err))};
+        ab_lane_emit(lane, AB_LEVEL_WARNING, "barrier_waits",
+                     "the ends of the state topics cannot be read; export requests wait", fields,
+                     1);
+    }
+    return true;
+}
+
+/* The ends that a request waits for: those of the last barrier where that covers it, else of a
+ * fresh one, which is waited for so long. False while they are not known. */
+static bool find_ends(ab_lane_t *lane, int source, int32_t partition, int64_t offset,
+                      int64_t wait_ns, ab_held_t *held)
+{
+    const ab_part_t *part = ab_parts_get(&lane->parts, source, partition);
+    if (!all_assigned(lane, partition)) {
+        return false;
+    }
+    (void)hear_barrier(lane, 0);
+    /* Twice: the one under way may have been asked for too early. */
+    for (unsigned i = 0; i < 2 && offset >= part->covered; i++) {
+        if (!begin_barrier(lane, source, partition, offset, held) || !hear_barrier(lane, wait_ns)) {
             return false;
         }
-        ret_ends[t] = part->barrier;
     }
+    if (offset >= part->covered || !all_told(lane, partition)) {
+        return false;
+    }
+    for (size_t t = 0; t < lane->answers->topic_count; t++) {
+        held->ends[t] = ab_answers_part(lane, t, partition)->barrier;
+    }
+    held->asked = true;
     return true;
 }
 
@@ -200,14 +272,13 @@ static bool counts_differ(ab_lane_t *lane, int source)
     const int index =
         ab_topics_find(lane->shared->topics, lane->config->sources[source].policy.topic);
     for (size_t t = 0; t < lane->answers->topic_count; t++) {
-        ab_state_topic_t *topic = &lane->answers->topics[t];
+        const ab_state_topic_t *topic = &lane->answers->topics[t];
         const int32_t state = lane->facts[topic->index].partitions;
         const int32_t wanted = lane->facts[index].partitions;
         if (state == wanted) {
-            topic->told = false;
             continue;
         }
-        if (!topic->told) {
+        if (!lane->answers->told[source]) {
             const ab_field_t fields[] = {
                 AB_TEXT("source_topic", lane->config->sources[source].policy.topic),
                 AB_NUMBER("source_partitions", wanted), AB_TEXT("topic", topic->name),
@@ -216,33 +287,25 @@ static bool counts_differ(ab_lane_t *lane, int source)
                          "a state topic must have as many partitions as the source: export "
                          "requests become dead letters (state_not_ready), all else goes on",
                          fields, 4);
-            topic->told = true;
+            lane->answers->told[source] = true;
         }
         return true;
     }
+    lane->answers->told[source] = false;
     return false;
 }
 
 /* Whether a request that has not been held can be answered now. */
-static look_t look_at(ab_lane_t *lane, const ab_record_t *record, int source, ab_part_t *part,
-                      ab_held_t *ret_held)
+static look_t look_at(ab_lane_t *lane, const ab_record_t *record, int source, ab_held_t *ret_held)
 {
-    const int64_t begun = ab_lane_now_ns();
+    const int64_t wait_ns = lane->answers->barrier_slow ? 0 : BARRIER_WAIT_NS;
     if (counts_differ(lane, source)) {
         return LOOK_NEVER;
     }
-    if (!all_assigned(lane, record->partition)) {
+    if (!find_ends(lane, source, record->partition, record->offset, wait_ns, ret_held)) {
         return LOOK_WAIT;
     }
-    if (record->offset >= part->covered &&
-        !take_barrier(lane, source, record->partition, record->offset)) {
-        return LOOK_WAIT;
-    }
-    ret_held->asked = copy_ends(lane, record->partition, ret_held->ends);
-    if (!ret_held->asked) {
-        part->covered = 0;
-        return LOOK_WAIT;
-    }
+    const int64_t begun = ab_lane_now_ns();
     while (!all_reached(lane, record->partition, ret_held->ends)) {
         if (!all_restored(lane, record->partition) || ab_lane_now_ns() - begun > SPIN_NS ||
             lane->fate != AB_FATE_GO) {
@@ -363,12 +426,9 @@ static bool is_due(ab_lane_t *lane, ab_held_t *held)
     if (is_over(lane, held) || counts_differ(lane, held->source)) {
         return true;
     }
-    if (!held->asked) {
-        held->asked = all_assigned(lane, partition) &&
-                      take_barrier(lane, held->source, partition, held->message->offset) &&
-                      copy_ends(lane, partition, held->ends);
-    }
-    return held->asked && all_reached(lane, partition, held->ends);
+    return (held->asked ||
+            find_ends(lane, held->source, partition, held->message->offset, 0, held)) &&
+           all_reached(lane, partition, held->ends);
 }
 
 /* The first held request that is due, taken out of the list. NULL when none is. */
@@ -419,9 +479,10 @@ int ab_answers_patience_ms(const ab_lane_t *lane, int most_ms)
     if (lane->answers == NULL) {
         return most_ms;
     }
-    const int limit = lane->answers->busy           ? BUSY_POLL_MS
-                      : lane->answers->held != NULL ? HELD_POLL_MS
-                                                    : most_ms;
+    const int limit = lane->answers->busy                         ? BUSY_POLL_MS
+                      : lane->answers->held != NULL               ? HELD_POLL_MS
+                      : !ab_asker_is_idle(lane->answers->lookups) ? LOOKUP_POLL_MS
+                                                                  : most_ms;
     return limit < most_ms ? limit : most_ms;
 }
 
@@ -433,6 +494,33 @@ static void observe_wait(ab_lane_t *lane, int64_t since_ns)
     ab_histogram_observe(&lane->durable.barrier_seconds,
                          (double)(ab_lane_now_ns() - since_ns) / 1e9);
     pthread_mutex_unlock(&lane->counters_lock);
+}
+
+/* An answer could not be made. True when that is final: it is too large, and the verdict becomes
+ * that of any record that its topic does not take. */
+static bool is_too_large(ab_lane_t *lane, int32_t partition, const ab_answer_source_t *sources,
+                         int status)
+{
+    ab_answers_t *answers = lane->answers;
+    switch (status) {
+    case AW_STATUS_NO_MEMORY:
+        ab_lane_come_again(lane);
+        return false;
+    case AW_STATUS_LIMIT_SIZE:
+    case AW_STATUS_LIMIT_DECODE_BYTES:
+        answers->answer = (ab_answer_t){.value = AW_SPAN_NULL};
+        return true;
+    default:
+        break;
+    }
+    /* A state that does not decode was judged by other rules than today's: they judge it anew. */
+    for (size_t t = 0; t < answers->topic_count; t++) {
+        if (sources[t].found && sources[t].entry.value.data != NULL) {
+            ab_answers_rebuild(lane, t, partition, aw_status_text(status));
+            break;
+        }
+    }
+    return false;
 }
 
 /* Reads the stores and makes the answer. False when a store turned out to be damaged: the request
@@ -449,7 +537,7 @@ static bool make_answer(ab_lane_t *lane, const ab_record_t *record, ab_verdict_t
             ab_store_get(part->store, verdict->entity_key, &sources[t].entry);
         sources[t].found = result == AB_STORE_OK;
         if (result != AB_STORE_OK && result != AB_STORE_NONE) {
-            ab_answers_rebuild(lane, t, record->partition, ab_store_text_view(part->store));
+            ab_answers_trouble(lane, t, record->partition, result);
             return false;
         }
     }
@@ -457,9 +545,7 @@ static bool make_answer(ab_lane_t *lane, const ab_record_t *record, ab_verdict_t
     const int status = ab_answer_build(record, verdict, sources, answers->topic_count,
                                        answers->arena, &answers->answer);
     if (status != AW_OK) {
-        lane->txn.broken = lane->txn.open; /* memory: it is read again */
-        lane->need_rewind = true;
-        return false;
+        return is_too_large(lane, record->partition, sources, status);
     }
     if (!answers->answer.known &&
         lane->config->snapshots_unknown_key == AB_UNKNOWN_KEY_DEAD_LETTER) {
@@ -475,7 +561,7 @@ bool ab_answers_take(ab_lane_t *lane, rd_kafka_message_t *message, const ab_reco
     ab_held_t facts = {.since_ns = ab_lane_now_ns()};
     look_t look;
     if (released == NULL) {
-        look = look_at(lane, record, source, part, &facts);
+        look = look_at(lane, record, source, &facts);
     } else {
         facts = *released;
         look = facts.asked && all_reached(lane, record->partition, facts.ends) ? LOOK_READY

@@ -5,6 +5,7 @@
  * the end of the state topics, lane_answer.c holds requests until their barrier is reached
  * (specs/lane.md). Everything here does nothing in a lane that answers none. */
 
+#include "bridge/kafka/asker.h"
 #include "bridge/kafka/lane_state.h"
 #include "bridge/state/answer.h"
 #include "bridge/state/stores.h"
@@ -13,6 +14,7 @@
 typedef struct ab_state_part {
     unsigned users;    /* source partitions of the lane that need it; 0: not ours */
     ab_store_t *store; /* NULL while it is not borrowed */
+    bool looking;      /* the brokers are being asked where its log begins and ends */
     bool assigned;     /* fetched from ab_store_next() on */
     bool delivered;    /* something came since it was assigned, so the library's position counts */
     bool restored;     /* has been at the end once since it was assigned */
@@ -29,7 +31,6 @@ typedef struct ab_state_part {
 typedef struct ab_state_topic {
     const char *name;
     int index; /* into shared->topics */
-    bool told; /* that its partition count is not the source's */
     ab_state_part_t *parts;
     int32_t count;
 } ab_state_topic_t;
@@ -40,21 +41,29 @@ typedef struct ab_held {
     rd_kafka_message_t *message;
     int source;
     int64_t since_ns;
+    int64_t again_ns;                         /* it asks for no other barrier before */
     bool asked;                               /* ends are known */
     int64_t ends[AB_CONFIG_STATE_TOPICS_MAX]; /* to be reached, one a state topic */
 } ab_held_t;
 
 struct ab_answers {
-    rd_kafka_t *consumer; /* of the state topics; NULL between two lives */
+    rd_kafka_t *consumer; /* of the state topics; these three are NULL between two lives */
+    ab_asker_t *barriers; /* where logs end now, for requests */
+    ab_asker_t *lookups;  /* where logs begin and end, for stores to get going */
     ab_state_topic_t topics[AB_CONFIG_STATE_TOPICS_MAX];
     size_t topic_count;
     ab_held_t *held;
     const ab_held_t *released; /* the one whose record is being taken */
     aw_arena_t *arena;
-    ab_answer_t answer; /* to the record in hand */
+    ab_answer_t answer; /* to the record in hand; without a value: it is too large to be made */
+    bool *told;         /* per source: that a state topic's partition count is not its own */
     int snapshots;      /* index of snapshots.topic in shared->topics */
     bool busy;          /* the state consumer has more than one turn takes */
+    bool barrier_slow;  /* the last barrier took longer than is waited for */
+    int lookups_most;   /* partitions of the next look-up */
+    int64_t barrier_begun_ns;
     int64_t next_barrier_ns;
+    int64_t next_sweep_ns; /* when every state partition is looked at again */
     int64_t shown_ns;
 };
 
@@ -66,9 +75,6 @@ struct ab_answers {
 /** An event about a state partition. */
 void ab_answers_tell(ab_lane_t *lane, ab_level_t level, const char *event, const char *message,
                      const char *topic, int32_t partition, const char *text);
-
-/** Begins to fetch from ab_store_next() on, or ends it. */
-void ab_answers_fetch(ab_lane_t *lane, size_t topic, int32_t partition, bool on);
 
 /** Ends fetching and the loan; what was not committed is forgotten. */
 void ab_answers_give_back(ab_lane_t *lane, size_t topic, int32_t partition);
@@ -82,8 +88,9 @@ void ab_answers_trouble(ab_lane_t *lane, size_t topic, int32_t partition, ab_sto
 /** Commits the store. False after trouble, which has been seen to. */
 bool ab_answers_commit(ab_lane_t *lane, size_t topic, int32_t partition);
 
-/** Gets one store going whose turn it is; one a turn, since it asks the brokers and the disk. */
-void ab_answers_open_one(ab_lane_t *lane, int64_t now);
+/** Opens one store whose turn it is, one a turn, since it asks the disk; and lets those be fetched
+ * of which the brokers have told where to begin. True when there was one to open. */
+bool ab_answers_open_one(ab_lane_t *lane, int64_t now);
 
 /** The store cannot be used any more: it is made anew. */
 void ab_answers_rebuild(ab_lane_t *lane, size_t topic, int32_t partition, const char *why);
@@ -108,9 +115,6 @@ bool ab_answers_reached(ab_lane_t *lane, size_t topic, int32_t partition, int64_
 /** Makes the state consumer of a life; ends it, giving every store back. */
 bool ab_answers_connect(ab_lane_t *lane);
 void ab_answers_disconnect(ab_lane_t *lane);
-
-/** Refreshes what is shown of the stores, at most once a second. */
-void ab_answers_show(ab_lane_t *lane);
 
 /* lane_answer.c */
 

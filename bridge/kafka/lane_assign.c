@@ -84,9 +84,7 @@ static void on_assign(ab_lane_t *lane, const rd_kafka_topic_partition_list_t *pa
         const int source = ab_parts_source(&lane->parts, partitions->elems[i].topic);
         const ab_part_t *before =
             ab_parts_get(&lane->parts, source, partitions->elems[i].partition);
-        if (before == NULL || before->state == AB_PART_NONE) {
-            ab_answers_gain(lane, source, partitions->elems[i].partition);
-        }
+        const bool comes = before == NULL || before->state == AB_PART_NONE;
         if (source < 0 || ab_parts_set(&lane->parts, source, partitions->elems[i].partition,
                                        AB_PART_PENDING) != 0) {
             const ab_field_t fields[] = {AB_TEXT("topic", partitions->elems[i].topic),
@@ -95,6 +93,9 @@ static void on_assign(ab_lane_t *lane, const rd_kafka_topic_partition_list_t *pa
                          "the partition cannot be taken: memory, or more than 100,000 partitions",
                          fields, 2);
             ab_lane_end(lane, AB_FATE_REBUILD, 0);
+        } else if (comes) {
+            /* Not for one that is refused: nobody would ever take its state partitions back. */
+            ab_answers_gain(lane, source, partitions->elems[i].partition);
         }
     }
     lane->had_assignment = true;

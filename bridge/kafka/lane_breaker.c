@@ -40,19 +40,37 @@ void ab_lane_hold_back(ab_lane_t *lane, int source)
     rd_kafka_topic_partition_list_destroy(list);
 }
 
+/* Those of the list that no request holds. */
+static rd_kafka_topic_partition_list_t *not_held(const ab_lane_t *lane, int source,
+                                                 const rd_kafka_topic_partition_list_t *list)
+{
+    rd_kafka_topic_partition_list_t *free_ones = rd_kafka_topic_partition_list_new(list->cnt);
+    for (int i = 0; i < list->cnt; i++) {
+        const rd_kafka_topic_partition_t *one = &list->elems[i];
+        if (!ab_parts_get(&lane->parts, source, one->partition)->held) {
+            rd_kafka_topic_partition_list_add(free_ones, one->topic, one->partition)->offset =
+                one->offset;
+        }
+    }
+    return free_ones;
+}
+
 /* A bare resume takes up to a second and may deliver again what was read: each is followed by a
- * seek to the offset expected (specs/lane.md rules 2 and 9). */
+ * seek to the offset expected (specs/lane.md rules 2 and 9). A partition with a held request stays
+ * paused for that, and goes on when the request does. */
 static void let_go(ab_lane_t *lane, int source)
 {
     rd_kafka_topic_partition_list_t *list = fetched(lane, source, true);
+    rd_kafka_topic_partition_list_t *wakes = not_held(lane, source, list);
     lane->held_back[source] = false;
-    if (list->cnt > 0) {
-        (void)rd_kafka_resume_partitions(lane->consumer, list);
-        set_paused(lane, source, list, false);
-        if (!ab_lane_seek(lane, list)) {
+    set_paused(lane, source, list, false);
+    if (wakes->cnt > 0) {
+        (void)rd_kafka_resume_partitions(lane->consumer, wakes);
+        if (!ab_lane_seek(lane, wakes)) {
             lane->need_rewind = true;
         }
     }
+    rd_kafka_topic_partition_list_destroy(wakes);
     rd_kafka_topic_partition_list_destroy(list);
 }
 

@@ -313,13 +313,22 @@ bool ab_lane_pin(ab_lane_t *lane, rd_kafka_topic_partition_list_t *offsets)
     return true;
 }
 
-void ab_lane_back_off(ab_lane_t *lane)
+static void back_off(ab_lane_t *lane)
 {
     lane->backoff_ms = lane->backoff_ms == 0 ? AB_BACKOFF_MIN_MS : lane->backoff_ms * 2;
     if (lane->backoff_ms > AB_BACKOFF_MAX_MS) {
         lane->backoff_ms = AB_BACKOFF_MAX_MS;
     }
     lane->backoff_until_ns = ab_lane_now_ns() + (int64_t)lane->backoff_ms * AB_NS_PER_MS;
+}
+
+void ab_lane_come_again(ab_lane_t *lane)
+{
+    lane->txn.broken = lane->txn.open;
+    lane->need_rewind = true;
+    if (!lane->txn.open) {
+        back_off(lane); /* an abort does it by itself */
+    }
 }
 
 /* A refused record alone in its transaction is to blame; of several, all are suspects and run again
@@ -355,7 +364,7 @@ void ab_lane_learn_refusals(ab_lane_t *lane)
     /* The transaction after a refused batch always fails once more (OUT_OF_ORDER_SEQUENCE_NUMBER):
      * that is the broker's way, and nothing to wait for. */
     if (trouble || (refused == 0 && !lane->after_refusal)) {
-        ab_lane_back_off(lane);
+        back_off(lane);
     }
     lane->after_refusal = refused > 0;
     if (txn->failure_count > 0 && ab_error_is_denied(txn->failures[0].error)) {

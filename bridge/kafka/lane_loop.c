@@ -18,8 +18,7 @@ static bool decide(ab_lane_t *lane, const ab_record_t *record, int source,
     aw_arena_reset(lane->scratch);
     if (ab_verdict_of(record, &lane->config->sources[source].policy, lane->scratch, ret_verdict) !=
         AW_OK) {
-        lane->txn.broken = lane->txn.open;
-        lane->need_rewind = true;
+        ab_lane_come_again(lane);
         return false;
     }
     if (lane->headers_unreadable && ret_verdict->outcome == AB_OUTCOME_ROUTED) {

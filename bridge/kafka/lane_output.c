@@ -483,6 +483,16 @@ static bool send_refused(ab_lane_t *lane, rd_kafka_message_t *message, const ab_
     return true;
 }
 
+/* True when no form of the record is left that its topic may take. The second is the one without
+ * the source header: an answer keeps its own, and where none is added it would be the same bytes.
+ */
+static bool is_refused(const ab_lane_t *lane, const ab_poison_entry_t *entry, bool answers)
+{
+    const uint8_t rung = rung_of(entry, AB_OUTPUT_ROUTE);
+    return rung >= ab_output_last_rung(AB_OUTPUT_ROUTE) ||
+           (rung > 0 && (answers || !lane->config->source_header));
+}
+
 bool ab_lane_send(ab_lane_t *lane, rd_kafka_message_t *message, const ab_record_t *record,
                   ab_verdict_t *verdict, int source)
 {
@@ -499,9 +509,9 @@ bool ab_lane_send(ab_lane_t *lane, rd_kafka_message_t *message, const ab_record_
         const wire_size_t wire = wire_size_of(&out);
         const ab_poison_entry_t *entry =
             ab_poison_find(&lane->poison, source, record->partition, record->offset);
-        const bool refused =
-            rung_of(entry, AB_OUTPUT_ROUTE) >= ab_output_last_rung(AB_OUTPUT_ROUTE);
-        if (!refused && may_fit(lane, &out, &wire)) {
+        const bool refused = is_refused(lane, entry, answers);
+        const bool made = !answers || out.value.data != NULL;
+        if (made && !refused && may_fit(lane, &out, &wire)) {
             return answers ? hand_over(lane, record, source, &out)
                            : send_routed(lane, message, record, source, &out, wire);
         }

@@ -12,10 +12,15 @@
 #define BATCH_RECORDS 4096u
 #define BATCH_BYTES   (8u * 1024u * 1024u)
 #define BATCH_MS      100
+/* How often it is looked which stores are to be opened or committed. */
+#define SWEEP_MS      10
 #define SOON_MS       AB_STATE_SOON_MS
 #define FETCH_WAIT_MS 20
 #define PREFETCH_MAX  ((uint64_t)16 * 1024 * 1024)
 #define SHOW_EVERY_MS 1000
+/* Longest that the brokers are asked where logs begin and end. */
+#define BARRIER_CALL_MS 1000
+#define LOOKUP_MS       2000
 
 /* ---- what the state consumer gives ---- */
 
@@ -176,62 +181,8 @@ static void commit_due(ab_lane_t *lane, int64_t now)
     }
 }
 
-void ab_answers_serve(ab_lane_t *lane)
-{
-    ab_answers_t *answers = lane->answers;
-    const int64_t begun = ab_lane_now_ns();
-    unsigned taken = 0;
-    if (answers == NULL) {
-        return;
-    }
-    answers->busy = true;
-    while (lane->fate == AB_FATE_GO && taken < SERVE_RECORDS) {
-        rd_kafka_message_t *message = rd_kafka_consumer_poll(answers->consumer, 0);
-        if (message == NULL) {
-            answers->busy = false;
-            break;
-        }
-        on_message(lane, message);
-        rd_kafka_message_destroy(message);
-        if (++taken % 64 == 0 && ab_lane_now_ns() - begun > SERVE_NS) {
-            break;
-        }
-    }
-    if (lane->fate == AB_FATE_GO) {
-        ab_answers_open_one(lane, begun);
-        commit_due(lane, begun);
-    }
-    ab_answers_show(lane);
-}
-
-bool ab_answers_reached(ab_lane_t *lane, size_t topic, int32_t partition, int64_t end)
-{
-    ab_answers_t *answers = lane->answers;
-    ab_state_part_t *part = ab_answers_part(lane, topic, partition);
-    if (part == NULL || !part->assigned) {
-        return false;
-    }
-    if (ab_store_next(part->store) >= end || part->eof >= end) {
-        return true;
-    }
-    if (!part->delivered) {
-        return false; /* the library's position may be of an earlier assignment */
-    }
-    /* It passes a transaction's marker before the end of the log is told. Everything below it came
-     * through ab_answers_serve(), which applies what it takes. */
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-    rd_kafka_topic_partition_t *position =
-        rd_kafka_topic_partition_list_add(list, answers->topics[topic].name, partition);
-    const bool reached = rd_kafka_position(answers->consumer, list) == RD_KAFKA_RESP_ERR_NO_ERROR &&
-                         position->err == RD_KAFKA_RESP_ERR_NO_ERROR && position->offset >= end;
-    rd_kafka_topic_partition_list_destroy(list);
-    if (reached) {
-        ab_store_advance(part->store, end);
-    }
-    return reached;
-}
-
-void ab_answers_show(ab_lane_t *lane)
+/* What is shown of the stores, at most once a second. */
+static void show(ab_lane_t *lane)
 {
     ab_answers_t *answers = lane->answers;
     const int64_t now = ab_lane_now_ns();
@@ -269,6 +220,63 @@ void ab_answers_show(ab_lane_t *lane)
     pthread_mutex_lock(&lane->counters_lock);
     memcpy(lane->state_shown, status, sizeof(lane->state_shown));
     pthread_mutex_unlock(&lane->counters_lock);
+}
+
+void ab_answers_serve(ab_lane_t *lane)
+{
+    ab_answers_t *answers = lane->answers;
+    const int64_t begun = ab_lane_now_ns();
+    unsigned taken = 0;
+    if (answers == NULL) {
+        return;
+    }
+    answers->busy = true;
+    while (lane->fate == AB_FATE_GO && taken < SERVE_RECORDS) {
+        rd_kafka_message_t *message = rd_kafka_consumer_poll(answers->consumer, 0);
+        if (message == NULL) {
+            answers->busy = false;
+            break;
+        }
+        on_message(lane, message);
+        rd_kafka_message_destroy(message);
+        if (++taken % 64 == 0 && ab_lane_now_ns() - begun > SERVE_NS) {
+            break;
+        }
+    }
+    /* A lane may have many partitions, and this is called for every record. */
+    if (lane->fate == AB_FATE_GO && begun >= answers->next_sweep_ns) {
+        const bool opened = ab_answers_open_one(lane, begun);
+        commit_due(lane, begun);
+        answers->next_sweep_ns = opened ? 0 : begun + (int64_t)SWEEP_MS * AB_NS_PER_MS;
+    }
+    show(lane);
+}
+
+bool ab_answers_reached(ab_lane_t *lane, size_t topic, int32_t partition, int64_t end)
+{
+    ab_answers_t *answers = lane->answers;
+    ab_state_part_t *part = ab_answers_part(lane, topic, partition);
+    if (part == NULL || !part->assigned) {
+        return false;
+    }
+    if (ab_store_next(part->store) >= end || part->eof >= end) {
+        return true;
+    }
+    if (!part->delivered) {
+        return false; /* the library's position may be of an earlier assignment */
+    }
+    /* It passes a transaction's marker before the end of the log is told. Everything below it came
+     * through ab_answers_serve(), which applies what it takes. */
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_t *position =
+        rd_kafka_topic_partition_list_add(list, answers->topics[topic].name, partition);
+    const bool reached = rd_kafka_position(answers->consumer, list) == RD_KAFKA_RESP_ERR_NO_ERROR &&
+                         position->err == RD_KAFKA_RESP_ERR_NO_ERROR && position->offset >= end;
+    rd_kafka_topic_partition_list_destroy(list);
+    if (reached) {
+        ab_store_advance(part->store, end);
+    }
+    return reached;
 }
 
 /* ---- whose partitions ---- */
@@ -362,6 +370,14 @@ bool ab_answers_connect(ab_lane_t *lane)
         return false;
     }
     (void)rd_kafka_poll_set_consumer(lane->answers->consumer);
+    lane->answers->lookups_most = 1;
+    lane->answers->barriers = ab_asker_new(lane->shared->ends, BARRIER_CALL_MS);
+    lane->answers->lookups = ab_asker_new(lane->shared->ends, LOOKUP_MS);
+    if (lane->answers->barriers == NULL || lane->answers->lookups == NULL) {
+        ab_lane_emit(lane, AB_LEVEL_ERROR, "lane_failed", "a thread cannot be started", NULL, 0);
+        ab_lane_end(lane, AB_FATE_REBUILD, 0);
+        return false;
+    }
     return true;
 }
 
@@ -372,6 +388,10 @@ void ab_answers_disconnect(ab_lane_t *lane)
         return;
     }
     ab_answers_drop(lane);
+    ab_asker_free(answers->barriers);
+    ab_asker_free(answers->lookups);
+    answers->barriers = NULL;
+    answers->lookups = NULL;
     for (size_t t = 0; t < answers->topic_count; t++) {
         for (int32_t p = 0; p < answers->topics[t].count; p++) {
             ab_state_part_t *part = &answers->topics[t].parts[p];

@@ -235,7 +235,8 @@ void ab_lane_abort(ab_lane_t *lane);
 /* Commits these offsets in a transaction of its own; none may be open. */
 bool ab_lane_pin(ab_lane_t *lane, rd_kafka_topic_partition_list_t *offsets);
 void ab_lane_rewind(ab_lane_t *lane);
-void ab_lane_back_off(ab_lane_t *lane);
+/* Memory is short: what is open is given up, and the record in hand comes again, after a while. */
+void ab_lane_come_again(ab_lane_t *lane);
 /* Draws the conclusions from what the outputs refused or did not take. */
 void ab_lane_learn_refusals(ab_lane_t *lane);
 /* Nothing is in hand any more. */

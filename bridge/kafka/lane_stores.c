@@ -6,9 +6,10 @@
 
 /* Between two tries to get a store going: while another lane has it or the brokers do not answer,
  * and after the disk refused. */
-#define SOON_MS   AB_STATE_SOON_MS
-#define LATER_MS  5000
-#define LOOKUP_MS 2000
+#define SOON_MS  AB_STATE_SOON_MS
+#define LATER_MS 5000
+/* Most partitions of one look-up. */
+#define LOOKUPS_MAX 64
 
 static unsigned owner_of(const ab_lane_t *lane)
 {
@@ -41,7 +42,8 @@ ab_state_part_t *ab_answers_part(const ab_lane_t *lane, size_t topic, int32_t pa
 
 /* ---- fetching ---- */
 
-void ab_answers_fetch(ab_lane_t *lane, size_t topic, int32_t partition, bool on)
+/* Begins to fetch from ab_store_next() on, or ends it. */
+static void fetch(ab_lane_t *lane, size_t topic, int32_t partition, bool on)
 {
     ab_answers_t *answers = lane->answers;
     ab_state_part_t *part = &answers->topics[topic].parts[partition];
@@ -71,7 +73,8 @@ void ab_answers_fetch(ab_lane_t *lane, size_t topic, int32_t partition, bool on)
 void ab_answers_give_back(ab_lane_t *lane, size_t topic, int32_t partition)
 {
     ab_state_part_t *part = &lane->answers->topics[topic].parts[partition];
-    ab_answers_fetch(lane, topic, partition, false);
+    fetch(lane, topic, partition, false);
+    part->looking = false;
     if (part->store != NULL) {
         ab_stores_return(lane->shared->stores, part->store);
         part->store = NULL;
@@ -112,8 +115,8 @@ void ab_answers_trouble(ab_lane_t *lane, size_t topic, int32_t partition, ab_sto
         ab_answers_rebuild(lane, topic, partition, text);
         break;
     case AB_STORE_AGAIN: /* the map has grown, the batch is gone */
-        ab_answers_fetch(lane, topic, partition, false);
-        ab_answers_fetch(lane, topic, partition, true);
+        fetch(lane, topic, partition, false);
+        fetch(lane, topic, partition, true);
         break;
     case AB_STORE_FOREIGN:
         ab_answers_tell(lane, AB_LEVEL_ERROR, "store_lost", "a store belongs to another lane",
@@ -123,8 +126,8 @@ void ab_answers_trouble(ab_lane_t *lane, size_t topic, int32_t partition, ab_sto
     default:
         ab_answers_tell(
             lane, AB_LEVEL_ERROR, "store_failed",
-            "a store of published state cannot be written: check the disk of state.dir; export "
-            "requests wait, everything else goes on",
+            "a store of published state cannot be read or written: check the disk of state.dir; "
+            "export requests wait, everything else goes on",
             of->name, partition, text);
         ab_answers_try_again(lane, topic, partition, LATER_MS);
         break;
@@ -145,33 +148,6 @@ bool ab_answers_commit(ab_lane_t *lane, size_t topic, int32_t partition)
 
 /* ---- opening ---- */
 
-/* True when the brokers have told where the log begins and ends. */
-static bool look_up(ab_lane_t *lane, const char *topic, int32_t partition, int64_t *ret_low,
-                    int64_t *ret_high)
-{
-    int64_t *const found[] = {ret_low, ret_high};
-    static const int64_t asked[] = {RD_KAFKA_OFFSET_BEGINNING, RD_KAFKA_OFFSET_END};
-    for (size_t i = 0; i < 2; i++) {
-        rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-        rd_kafka_topic_partition_list_add(list, topic, partition)->offset = asked[i];
-        rd_kafka_resp_err_t err = rd_kafka_offsets_for_times(lane->shared->ends, list, LOOKUP_MS);
-        err = err == RD_KAFKA_RESP_ERR_NO_ERROR ? list->elems[0].err : err;
-        *found[i] = list->elems[0].offset;
-        rd_kafka_topic_partition_list_destroy(list);
-        if (err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-            if (ab_error_is_denied(err)) {
-                ab_lane_denied(lane, err);
-            } else if (ab_lane_may_say(lane)) {
-                ab_answers_tell(lane, AB_LEVEL_WARNING, "offsets_unknown",
-                                "the offsets of a state topic cannot be read; trying again", topic,
-                                partition, rd_kafka_err2name(err));
-            }
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Why what the store holds must not be built upon; NULL when it may. */
 static const char *unfit(const ab_store_t *store, int64_t low, int64_t high)
 {
@@ -191,15 +167,12 @@ static const char *unfit(const ab_store_t *store, int64_t low, int64_t high)
     return NULL;
 }
 
-static void begin_reading(ab_lane_t *lane, size_t topic, int32_t partition)
+/* The brokers have told where the log begins and ends. */
+static void begin_reading(ab_lane_t *lane, size_t topic, int32_t partition, int64_t low,
+                          int64_t high)
 {
     const ab_state_topic_t *of = &lane->answers->topics[topic];
     ab_state_part_t *part = &of->parts[partition];
-    int64_t low, high;
-    if (!look_up(lane, of->name, partition, &low, &high)) {
-        part->next_try_ns = ab_lane_now_ns() + (int64_t)SOON_MS * AB_NS_PER_MS;
-        return;
-    }
     const char *why = unfit(part->store, low, high);
     if (why != NULL) {
         ab_answers_tell(
@@ -215,7 +188,7 @@ static void begin_reading(ab_lane_t *lane, size_t topic, int32_t partition)
     ab_store_advance(part->store, low);
     part->first = ab_store_next(part->store);
     part->last = high;
-    ab_answers_fetch(lane, topic, partition, true);
+    fetch(lane, topic, partition, true);
     part->restored = part->assigned && part->first >= high;
     if (part->assigned && !part->restored) {
         const ab_field_t fields[] = {AB_TEXT("topic", of->name), AB_NUMBER("partition", partition),
@@ -248,7 +221,6 @@ static void open_store(ab_lane_t *lane, size_t topic, int32_t partition)
                                                       owner_of(lane), &part->store, &found, text);
     if (result == AB_STORE_OK) {
         tell_found(lane, of->name, partition, found);
-        begin_reading(lane, topic, partition);
         return;
     }
     part->next_try_ns = ab_lane_now_ns() +
@@ -262,24 +234,121 @@ static void open_store(ab_lane_t *lane, size_t topic, int32_t partition)
     }
 }
 
-/* Gets one store going whose turn it is; one a turn, since it asks the brokers and the disk. */
-void ab_answers_open_one(ab_lane_t *lane, int64_t now)
+/* ---- asking where logs begin and end ---- */
+
+static void tell_unknown(ab_lane_t *lane, const rd_kafka_topic_partition_t *of,
+                         rd_kafka_resp_err_t err)
+{
+    if (ab_error_is_denied(err)) {
+        ab_lane_denied(lane, err);
+    } else if (ab_lane_may_say(lane)) {
+        ab_answers_tell(lane, AB_LEVEL_WARNING, "offsets_unknown",
+                        "the offsets of a state topic cannot be read; trying again", of->topic,
+                        of->partition, rd_kafka_err2name(err));
+    }
+}
+
+static size_t topic_of(const ab_answers_t *answers, const char *name)
+{
+    size_t topic = 0;
+    while (topic < answers->topic_count && strcmp(answers->topics[topic].name, name) != 0) {
+        topic++;
+    }
+    return topic;
+}
+
+/* One partition of a look-up. */
+static void take_lookup(ab_lane_t *lane, const rd_kafka_topic_partition_t *low,
+                        const rd_kafka_topic_partition_t *high, rd_kafka_resp_err_t err)
+{
+    const size_t topic = topic_of(lane->answers, low->topic);
+    ab_state_part_t *part = ab_answers_part(lane, topic, low->partition);
+    if (part == NULL || !part->looking) {
+        return; /* given away meanwhile */
+    }
+    part->looking = false;
+    err = err == RD_KAFKA_RESP_ERR_NO_ERROR ? low->err : err;
+    err = err == RD_KAFKA_RESP_ERR_NO_ERROR ? high->err : err;
+    if (err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        begin_reading(lane, topic, low->partition, low->offset, high->offset);
+    } else {
+        part->next_try_ns = ab_lane_now_ns() + (int64_t)SOON_MS * AB_NS_PER_MS;
+        tell_unknown(lane, low, err);
+    }
+}
+
+static void hear_lookups(ab_lane_t *lane)
+{
+    ab_answers_t *answers = lane->answers;
+    ab_asker_answer_t answer;
+    if (!ab_asker_hear(answers->lookups, 0, &answer)) {
+        return;
+    }
+    for (int i = 0; i < answer.low->cnt && lane->fate == AB_FATE_GO; i++) {
+        take_lookup(lane, &answer.low->elems[i], &answer.high->elems[i], answer.error);
+    }
+    /* One partition without a leader fails the question for all: then they are asked for in smaller
+     * numbers. */
+    answers->lookups_most = answer.error != RD_KAFKA_RESP_ERR_NO_ERROR ? 1
+                            : answers->lookups_most * 2 < LOOKUPS_MAX  ? answers->lookups_most * 2
+                                                                       : LOOKUPS_MAX;
+    ab_asker_answer_clear(&answer);
+}
+
+static bool is_due(const ab_lane_t *lane, size_t topic, int32_t partition, int64_t now)
+{
+    const ab_state_part_t *part = &lane->answers->topics[topic].parts[partition];
+    return part->users > 0 && !part->assigned && !part->looking && !part->stopped &&
+           now >= part->next_try_ns &&
+           /* Else there is no such partition: the counts differ. */
+           partition < lane->facts[lane->answers->topics[topic].index].partitions;
+}
+
+/* Asks for the partitions whose stores are open and not fed yet. */
+static void ask_lookups(ab_lane_t *lane, int64_t now)
+{
+    ab_answers_t *answers = lane->answers;
+    if (!ab_asker_is_idle(answers->lookups)) {
+        return;
+    }
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(8);
+    for (size_t t = 0; t < answers->topic_count; t++) {
+        for (int32_t p = 0; p < answers->topics[t].count && list->cnt < answers->lookups_most;
+             p++) {
+            ab_state_part_t *part = &answers->topics[t].parts[p];
+            if (part->store != NULL && is_due(lane, t, p, now)) {
+                part->looking = true;
+                rd_kafka_topic_partition_list_add(list, answers->topics[t].name, p);
+            }
+        }
+    }
+    if (list->cnt > 0) {
+        ab_asker_ask_take(answers->lookups, list, true);
+    } else {
+        rd_kafka_topic_partition_list_destroy(list);
+    }
+}
+
+static bool open_one(ab_lane_t *lane, int64_t now)
 {
     for (size_t t = 0; t < lane->answers->topic_count; t++) {
         for (int32_t p = 0; p < lane->answers->topics[t].count; p++) {
-            ab_state_part_t *part = &lane->answers->topics[t].parts[p];
-            if (part->users == 0 || part->assigned || part->stopped || now < part->next_try_ns) {
-                continue;
-            }
-            if (p >= lane->facts[lane->answers->topics[t].index].partitions) {
-                continue; /* there is no such partition: the counts differ */
-            }
-            if (part->store == NULL) {
+            if (lane->answers->topics[t].parts[p].store == NULL && is_due(lane, t, p, now)) {
                 open_store(lane, t, p);
-            } else {
-                begin_reading(lane, t, p);
+                return true;
             }
-            return;
         }
     }
+    return false;
+}
+
+bool ab_answers_open_one(ab_lane_t *lane, int64_t now)
+{
+    hear_lookups(lane);
+    if (lane->fate != AB_FATE_GO) {
+        return false;
+    }
+    const bool opened = open_one(lane, now);
+    ask_lookups(lane, now);
+    return opened;
 }

@@ -29,6 +29,7 @@ typedef struct ab_part {
     int64_t next;        /* the next offset expected */
     int64_t committed;   /* the frontier: below it every outcome is durable */
     int64_t covered;     /* below it everything was written before the last barrier was asked for */
+    int64_t covering;    /* the same of the barrier that is being asked for, 0: not of it */
     int64_t end;         /* where the log ended when it was last read to its end, -1: not yet */
     int64_t first_ms; /* timestamp of the first record since the last commit, 0: none or unknown */
     bool paused;      /* by the lane, for its source's breaker */

@@ -371,9 +371,9 @@ static void start_lanes(ab_relay_t *relay)
 
 static void refresh_topics(ab_relay_t *relay)
 {
-    for (size_t i = 0; i < ab_topics_count(relay->shared.topics) && !stopping(relay); i++) {
-        if (ab_topics_look(relay->shared.topics, i, relay->probe, METADATA_MS,
-                           relay->shared.sink) == AB_TOPIC_UNREACHABLE) {
+    for (size_t i = 0; i < ab_topics_count(relay->shared.topics); i++) {
+        if (stopping(relay) || ab_topics_look(relay->shared.topics, i, relay->probe, METADATA_MS,
+                                              relay->shared.sink) == AB_TOPIC_UNREACHABLE) {
             return;
         }
     }

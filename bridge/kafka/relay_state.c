@@ -85,6 +85,9 @@ void ab_relay_state_look(ab_shared_t *shared, rd_kafka_t *probe)
     char text[256];
     const ab_config_t *config = shared->config;
     for (size_t i = 0; config->answers && i < config->state_topics.count; i++) {
+        if (atomic_load(&shared->stop)) {
+            return; /* each look may take its whole patience */
+        }
         const int index = ab_topics_find(shared->topics, config->state_topics.items[i]);
         (void)ab_topics_refresh_one(shared->topics, (size_t)index, probe, METADATA_MS, text,
                                     sizeof(text));

@@ -16,6 +16,7 @@ from broker import SCRIPT, Broker, Load, state_folder, wait_until  # noqa: E402
 from relay_case import RelayCase, numbered_inputs  # noqa: E402
 
 PARTITIONS = 6
+LANES = 2
 PER_SECOND = 1000
 ENDLESS = 1_000_000
 OUTAGE_S = 12
@@ -37,7 +38,7 @@ class Cluster(RelayCase):
         """Relays a steady load for as long as disturb takes, and audits all of it."""
         layout = self.layout(PARTITIONS)
         with Load(self.broker, numbered_inputs(layout.source, PARTITIONS, ENDLESS), PER_SECOND) as load:
-            bridge = self.bridge(layout, lanes=2).start()
+            bridge = self.bridge(layout, lanes=LANES).start()
             self.wait_progress(layout, 2 * PER_SECOND, bridge)
             self.tell("the load runs")
             disturb(layout, bridge)
@@ -49,12 +50,26 @@ class Cluster(RelayCase):
         bridge.stop()
         self.assert_clean(self.audit(inputs, layout), layout.outputs)
 
+    def settle(self):
+        """Gives every leadership to the node that is to have it."""
+        wait_until("every leader is the preferred one", self.broker.elect_preferred, every_s=1)
+
     def test_coordinators_die_and_come_back_and_leaders_move(self):
         def disturb(layout, bridge):
-            for role, find in (("group", lambda: self.broker.coordinator("__consumer_offsets", layout.group)),
-                               ("transactions", lambda: self.broker.coordinator(
-                                   "__transaction_state", f"{layout.group}.{bridge.name}.0"))):
+            def group():
+                return self.broker.coordinator("__consumer_offsets", layout.group)
+
+            def transactions():
+                return self.broker.coordinator("__transaction_state", f"{layout.group}.{bridge.name}.{lane}")
+
+            self.settle()
+            # The lanes' ids lie beside each other, so that not all are coordinated by the group's node.
+            for lane in range(LANES):
+                if transactions() != group():
+                    break
+            for role, find, other in (("group", group, transactions), ("transactions", transactions, group)):
                 node = find()
+                self.assertNotEqual(node, other(), "the two coordinators are to die one at a time")
                 self.broker.script("kill9", node)
                 # Two of three are enough.
                 self.wait_progress(layout, self.progress(layout) + 2 * PER_SECOND, bridge)
@@ -62,11 +77,11 @@ class Cluster(RelayCase):
                 self.assertNotEqual(node, find())
                 self.broker.script("restart", node)
                 self.tell(f"node {node} is back")
-            # Those that came back take their leaderships over again, and nobody dies for it.
-            before = self.broker.leaders()
-            wait_until("every leader is the preferred one", self.broker.elect_preferred, every_s=1)
-            self.assertNotEqual(before, self.broker.leaders())
-            self.tell("leaders and coordinators have moved")
+                # It takes its leaderships over again, and nobody dies for it.
+                before = self.broker.leaders()
+                self.settle()
+                self.assertNotEqual(before, self.broker.leaders())
+                self.tell("leaders and coordinators have moved")
         self.relay(disturb)
 
     def test_all_brokers_are_gone_for_a_while(self):

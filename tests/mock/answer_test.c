@@ -3,12 +3,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bridge/core/dead_letter.h"
 #include "tests/unit/state/support.h"
 
 /* The barrier on librdkafka's mock: it has watermarks, ListOffsets and ends of partitions, but no
  * transactions of a writer and no compaction. Those are tests/broker/state_test.py's. */
 
 #define ROUNDS       30
+#define OTHERS       100u
+#define SLOW_MS      5000
 #define SETTINGS_MAX 1024u
 #define AT_LEAST     "delivery: {guarantee: at_least_once}\n"
 
@@ -113,6 +116,7 @@ static void test_answer_waits_while_the_ends_cannot_be_asked_for(void **state)
     ask(rig, 2);
     rig_await_consumed(rig, 2);
     assert_int_equal(rig_left_at(rig, RIG_OUTPUT_BROKER, RIG_LIST_OFFSETS), 0);
+    assert_in_range(rig_count(rig, "barrier_waits"), 0, 1); /* lasting trouble is said at times */
     ab_records_t *records = rig_read(rig, "sn");
     const ab_full_record_t *answers = ab_records_view(records, &count);
     assert_int_equal(count, 2);
@@ -120,6 +124,44 @@ static void test_answer_waits_while_the_ends_cannot_be_asked_for(void **state)
     ab_records_free(records);
     rig_stop(rig, AB_EXIT_OK);
     rig_close(rig);
+}
+
+/* The broker that knows where the state partition ends takes longer than it is asked for: the
+ * request's own source partition waits, and no other. */
+static void check_others_go_on(const ab_test_folder_t *folder, const char *settings)
+{
+    rig_t *rig = open_rig(folder, settings);
+    for (int32_t p = 0; p < RIG_OUTPUT_PARTITIONS; p++) {
+        assert_int_equal(rd_kafka_mock_partition_set_leader(rig->mock, "ev", p, RIG_SOURCE_BROKER),
+                         RD_KAFKA_RESP_ERR_NO_ERROR);
+    }
+    rig_start(rig);
+    publish(rig, 1);
+    ask(rig, 1);
+    rig_await_consumed(rig, 1);
+    assert_int_equal(rd_kafka_mock_broker_set_rtt(rig->mock, RIG_OUTPUT_BROKER, SLOW_MS),
+                     RD_KAFKA_RESP_ERR_NO_ERROR);
+    ask(rig, 2);
+    for (unsigned i = 0; i < OTHERS; i++) {
+        do {
+            rig_write(rig, 1);
+        } while (rig->written % RIG_SOURCE_PARTITIONS == 1); /* those wait behind the request */
+        rig_await_consumed(rig, 1 + rig->written - (rig->written + 3) / RIG_SOURCE_PARTITIONS);
+    }
+    const ab_ledger_t ledger = rig_ledger(rig);
+    assert_int_equal(ledger.answered, 1);
+    assert_int_equal(ab_ledger_dead_lettered(&ledger), 0);
+    assert_int_equal(rd_kafka_mock_broker_set_rtt(rig->mock, RIG_OUTPUT_BROKER, 0),
+                     RD_KAFKA_RESP_ERR_NO_ERROR);
+    rig_await_consumed(rig, 2 + rig->written);
+    assert_int_equal(rig_ledger(rig).answered, 2);
+    rig_stop(rig, AB_EXIT_OK);
+    rig_close(rig);
+}
+
+static void test_answer_without_a_barrier_holds_up_its_own_partition_only(void **state)
+{
+    check_others_go_on(*state, "snapshots: {topic: sn, max_wait: 50s}\n");
 }
 
 /* The state topic cannot be fetched: the request becomes a dead letter when max_wait is over, and
@@ -145,12 +187,79 @@ static void check_not_ready(const ab_test_folder_t *folder, const char *settings
 
 static void test_answer_past_max_wait_is_a_dead_letter_and_the_partition_goes_on(void **state)
 {
-    check_not_ready(*state, "snapshots: {topic: sn, max_wait: 1s}\n");
+    check_not_ready(*state, "snapshots: {topic: sn, max_wait: 3s}\n");
 }
 
 static void test_answer_at_least_once_past_max_wait_is_a_dead_letter(void **state)
 {
-    check_not_ready(*state, "snapshots: {topic: sn, max_wait: 1s}\n" AT_LEAST);
+    check_not_ready(*state, "snapshots: {topic: sn, max_wait: 3s}\n" AT_LEAST);
+}
+
+/* An answer goes out in one form only: when the topic refuses its size, it is not written again. */
+static void check_too_large(const ab_test_folder_t *folder, const char *settings)
+{
+    rig_t *rig = open_rig(folder, settings);
+    rig_start(rig);
+    publish(rig, 1);
+    ask(rig, 1);
+    rig_await_consumed(rig, 1);
+    rig_fail_at(rig, RIG_OUTPUT_BROKER, RIG_PRODUCE, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, 1);
+    ask(rig, 2);
+    rig_await(rig, "dead_letter", 1);
+    rig_stop(rig, AB_EXIT_OK);
+    ab_records_t *letters;
+    const ab_full_record_t *letter = rig_only(rig, "in.errors", &letters);
+    rig_assert_text(rig_header(letter, AB_HEADER_REASON), "produce_rejected");
+    ab_records_free(letters);
+    ab_records_t *records = rig_read(rig, "sn");
+    size_t count;
+    const ab_full_record_t *answers = ab_records_view(records, &count);
+    assert_in_range(count, 1, 2); /* the first may have been read again after the abort */
+    for (size_t i = 0; i < count; i++) {
+        expect_answer(&answers[i], 1, 1);
+    }
+    ab_records_free(records);
+    rig_close(rig);
+}
+
+static void test_answer_too_large_is_refused_once_and_a_dead_letter(void **state)
+{
+    check_too_large(*state, "snapshots: {topic: sn}\n");
+}
+
+static void test_answer_at_least_once_too_large_is_refused_once(void **state)
+{
+    check_too_large(*state, "snapshots: {topic: sn}\n" AT_LEAST);
+}
+
+/* The breaker lets the source go while a request is held: its partition stays as it is, and what is
+ * behind the request is not read in vain. */
+static void test_answer_held_is_not_woken_by_the_breaker(void **state)
+{
+    rig_t *rig = open_rig(*state, "snapshots: {topic: sn, max_wait: 5s}\n"
+                                  "errors: {breaker: {min_records: 20}, quarantine: off}\n");
+    rig->config->breaker.probe_ms = 50;
+    rig_start(rig);
+    publish(rig, 1);
+    ask(rig, 1);
+    rig_await_consumed(rig, 1);
+    rig_fail_at(rig, RIG_OUTPUT_BROKER, RIG_FETCH, RD_KAFKA_RESP_ERR_UNKNOWN, 1000);
+    publish(rig, 2);
+    for (unsigned i = 0; i < 25; i++) {
+        rig_write_value(rig, aw_span_text_view("k"), aw_span_view("\xff\xff", 2));
+    }
+    ask(rig, 2);
+    rig_await(rig, "breaker_opened", 1);
+    rig_await_consumed(rig, 26);
+    rig_write(rig, 120);
+    rig_await_consumed(rig, 147);
+    const ab_ledger_t ledger = rig_ledger(rig);
+    assert_int_equal(ledger.dead_lettered[AB_REASON_STATE_NOT_READY], 1);
+    assert_int_equal(ab_ledger_routed(&ledger), 120);
+    assert_int_equal(ledger.stale, 0);
+    assert_int_equal(rig_count(rig, "breaker_closed"), 1);
+    rig_stop(rig, AB_EXIT_OK);
+    rig_close(rig);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, ab_test_folder_make, ab_test_folder_drop)
@@ -162,8 +271,12 @@ int main(void)
         TEST(test_answer_at_least_once_sees_every_state_written_before_its_request),
         TEST(test_answer_never_comes_from_a_store_that_catches_up),
         TEST(test_answer_waits_while_the_ends_cannot_be_asked_for),
+        TEST(test_answer_without_a_barrier_holds_up_its_own_partition_only),
         TEST(test_answer_past_max_wait_is_a_dead_letter_and_the_partition_goes_on),
         TEST(test_answer_at_least_once_past_max_wait_is_a_dead_letter),
+        TEST(test_answer_too_large_is_refused_once_and_a_dead_letter),
+        TEST(test_answer_at_least_once_too_large_is_refused_once),
+        TEST(test_answer_held_is_not_woken_by_the_breaker),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,11 @@
 
 #include "tests/unit/config/support.h"
 
+#define ANSWERING                                                                                  \
+    "kafka: {bootstrap.servers: 'broker:9092'}\ngroup: g\nsources:\n  - topic: in\n"               \
+    "    routes: {external_event: ev, tool_result: re, approval: ap, export_request: answer}\n"    \
+    "snapshots: {topic: sn}\n"
+
 static void fingerprint_of(const char *text, char ret_hex[AW_SHA256_HEX_SIZE])
 {
     ab_findings_t findings;
@@ -39,6 +44,10 @@ static void test_fingerprint_what_decides_an_outcome_changes_it(void **state)
         "    routes: {external_event: ev, tool_result: re, approval: ap, export_request: ex}\n",
         "kafka: {bootstrap.servers: 'broker:9092'}\ngroup: g\nsources:\n  - topic: in\n"
         "    routes: {external_event: ev, tool_result: re, approval: ap, export_request: drop}\n",
+        ANSWERING "state: {snapshots_from: [s1]}\n",
+        ANSWERING "state: {snapshots_from: [s1, s2]}\n",
+        ANSWERING "state: {snapshots_from: [s2, s1]}\n",
+        ANSWERING "state: {snapshots_from: [s3]}\n",
     };
     enum { COUNT = sizeof(texts) / sizeof(texts[0]) };
     char found[COUNT][AW_SHA256_HEX_SIZE];
