@@ -1,6 +1,8 @@
 #include "bridge/state/format.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "bridge/core/partition.h"
 #include "bridge/core/record.h"
@@ -104,4 +106,91 @@ bool ab_store_stamp_is(aw_span_t stamp, const char *topic, int32_t partition)
     uint8_t wanted[AB_STORE_STAMP_MAX];
     const size_t size = ab_store_stamp_write(topic, partition, wanted);
     return aw_span_equal(stamp, (aw_span_t){wanted, size});
+}
+
+int ab_store_dbs_open(MDB_txn *txn, unsigned flags, ab_store_dbs_t *ret_dbs)
+{
+    ab_store_dbs_t dbs;
+    int error = mdb_dbi_open(txn, AB_STORE_DB_ABOUT, flags, &dbs.about);
+    if (error == MDB_SUCCESS) {
+        error = mdb_dbi_open(txn, AB_STORE_DB_STATE, flags, &dbs.state);
+    }
+    if (error == MDB_SUCCESS) {
+        error = mdb_dbi_open(txn, AB_STORE_DB_MARKS, flags, &dbs.marks);
+    }
+    if (error == MDB_SUCCESS) {
+        *ret_dbs = dbs;
+    }
+    return error;
+}
+
+int ab_store_about_get(MDB_txn *txn, const ab_store_dbs_t *dbs, const char *name,
+                       aw_span_t *ret_value)
+{
+    MDB_val key = {strlen(name), (void *)(uintptr_t)name};
+    MDB_val value;
+    const int error = mdb_get(txn, dbs->about, &key, &value);
+    if (error == MDB_SUCCESS) {
+        *ret_value = (aw_span_t){value.mv_data, value.mv_size};
+    }
+    return error;
+}
+
+bool ab_store_position_read(aw_span_t position, int64_t *ret_next, int64_t *ret_current_ms)
+{
+    if (position.size != 16) {
+        return false;
+    }
+    *ret_next = ab_store_get64(position.data);
+    *ret_current_ms = ab_store_get64(position.data + 8);
+    return true;
+}
+
+size_t ab_store_used(MDB_env *env)
+{
+    MDB_envinfo info;
+    MDB_stat stat;
+    (void)mdb_env_info(env, &info); /* fail for want of an environment only */
+    (void)mdb_env_stat(env, &stat);
+    return (info.me_last_pgno + 1) * stat.ms_psize;
+}
+
+bool ab_store_is_cut(MDB_env *env)
+{
+    const size_t used = ab_store_used(env); /* first: a writer in another process goes on */
+    struct stat about;
+    int file;
+    return mdb_env_get_fd(env, &file) != MDB_SUCCESS || fstat(file, &about) != 0 ||
+           (size_t)about.st_size < used;
+}
+
+ab_store_result_t ab_store_result_of(int error)
+{
+    switch (error) {
+    case MDB_SUCCESS:
+        return AB_STORE_OK;
+    case MDB_NOTFOUND:
+        return AB_STORE_NONE;
+    case MDB_MAP_FULL:
+    case MDB_TXN_FULL:
+        return AB_STORE_AGAIN;
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+        return AB_STORE_FULL;
+    case MDB_CORRUPTED:
+    case MDB_PAGE_NOTFOUND:
+    case MDB_INVALID:
+    case MDB_VERSION_MISMATCH:
+    case MDB_PANIC:
+    case MDB_CURSOR_FULL:
+    case MDB_PAGE_FULL:
+    case MDB_INCOMPATIBLE:
+    case MDB_BAD_TXN:
+    case MDB_BAD_VALSIZE:
+    case MDB_BAD_DBI:
+        return AB_STORE_DAMAGED;
+    default:
+        return AB_STORE_ERROR;
+    }
 }
