@@ -435,8 +435,8 @@ static void observe_wait(ab_lane_t *lane, int64_t since_ns)
     pthread_mutex_unlock(&lane->counters_lock);
 }
 
-/* Reads the stores and makes the answer. False when a store turned out to be damaged: the request
- * waits for the new one. */
+/* Reads the stores and makes the answer. False when a store turned out to be damaged, or cannot be
+ * read now: the request waits for the new one, or for better times. */
 static bool make_answer(ab_lane_t *lane, const ab_record_t *record, ab_verdict_t *verdict)
 {
     ab_answers_t *answers = lane->answers;
@@ -449,7 +449,7 @@ static bool make_answer(ab_lane_t *lane, const ab_record_t *record, ab_verdict_t
             ab_store_get(part->store, verdict->entity_key, &sources[t].entry);
         sources[t].found = result == AB_STORE_OK;
         if (result != AB_STORE_OK && result != AB_STORE_NONE) {
-            ab_answers_rebuild(lane, t, record->partition, ab_store_text_view(part->store));
+            ab_answers_trouble(lane, t, record->partition, result);
             return false;
         }
     }
