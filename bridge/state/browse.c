@@ -1,13 +1,11 @@
 #include "bridge/state/browse.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "agentwire/snapshot.h"
 #include "bridge/state/format.h"
@@ -64,27 +62,6 @@ static void end(ab_browser_t *browser)
     mdb_txn_reset(browser->txn);
 }
 
-/* Makes LMDB's lock file where there is none, as belonging to whoever the store belongs to: were it
- * root's, it would keep the bridge out. */
-static int make_lock_file(const char *folder, const struct stat *store)
-{
-    char path[PATH_ROOM];
-    if (snprintf(path, sizeof(path), "%s/" AB_STORE_LOCK_FILE, folder) >= (int)sizeof(path)) {
-        return ENAMETOOLONG;
-    }
-    const int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
-    if (file < 0) {
-        return errno == EEXIST || errno == EROFS ? MDB_SUCCESS : errno;
-    }
-    int error = MDB_SUCCESS;
-    if (fchown(file, store->st_uid, store->st_gid) != 0) {
-        error = errno;
-        (void)unlink(path);
-    }
-    close(file);
-    return error;
-}
-
 static int open_env(ab_browser_t *browser, const char *folder)
 {
     struct stat about;
@@ -95,7 +72,7 @@ static int open_env(ab_browser_t *browser, const char *folder)
     if (stat(path, &about) != 0) {
         return errno;
     }
-    int error = make_lock_file(folder, &about);
+    int error = ab_store_lock_make(folder, &about);
     if (error == MDB_SUCCESS) {
         error = mdb_env_create(&browser->env);
     }

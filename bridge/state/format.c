@@ -1,11 +1,20 @@
 #include "bridge/state/format.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "bridge/core/partition.h"
 #include "bridge/core/record.h"
+
+#define PATH_ROOM 4096
+/* What LMDB makes its lock file. */
+#define LOCK_BYTES 8192
+/* With less left than this a disk is full. */
+#define DISK_FULL_BYTES ((uint64_t)1024 * 1024)
 
 int ab_store_key_of(aw_span_t key, ab_store_key_t *ret_key)
 {
@@ -162,6 +171,51 @@ bool ab_store_is_cut(MDB_env *env)
     int file;
     return mdb_env_get_fd(env, &file) != MDB_SUCCESS || fstat(file, &about) != 0 ||
            (size_t)about.st_size < used;
+}
+
+/* Gives a file its blocks. Only a full disk is an error: some file systems know no blocks. */
+static int allocate(int file)
+{
+    struct stat about;
+    if (fstat(file, &about) != 0 || (about.st_size >= LOCK_BYTES && about.st_blocks > 0)) {
+        return 0;
+    }
+    const int error = posix_fallocate(file, 0, LOCK_BYTES);
+    return ab_store_result_of(error) == AB_STORE_FULL ? error : 0;
+}
+
+int ab_store_lock_make(const char *folder, const struct stat *like)
+{
+    char path[PATH_ROOM];
+    if (snprintf(path, sizeof(path), "%s/" AB_STORE_LOCK_FILE, folder) >= (int)sizeof(path)) {
+        return ENAMETOOLONG;
+    }
+    int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+    const bool made = file >= 0;
+    if (file < 0 && errno == EEXIST) {
+        file = open(path, O_RDWR | O_CLOEXEC);
+    }
+    if (file < 0) {
+        return errno == EROFS ? 0 : errno; /* LMDB reads without it then */
+    }
+    int error = made && like != NULL && fchown(file, like->st_uid, like->st_gid) != 0 ? errno : 0;
+    error = error != 0 ? error : allocate(file);
+    if (error != 0 && made) {
+        (void)unlink(path);
+    }
+    close(file);
+    return error;
+}
+
+int ab_store_error_of(MDB_env *env, int error)
+{
+    struct statvfs disk;
+    int file;
+    if (error == EIO && mdb_env_get_fd(env, &file) == MDB_SUCCESS && fstatvfs(file, &disk) == 0 &&
+        (uint64_t)disk.f_bavail * disk.f_frsize < DISK_FULL_BYTES) {
+        return ENOSPC;
+    }
+    return error;
 }
 
 ab_store_result_t ab_store_result_of(int error)

@@ -14,6 +14,7 @@
 
 #include <lmdb.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 
 #include "agentwire/crypto.h"
 #include "bridge/state/store.h"
@@ -100,6 +101,17 @@ size_t ab_store_used(MDB_env *env);
 /** True when the file ends before what is in use: to read it could end the process with a bus
  *  error. */
 bool ab_store_is_cut(MDB_env *env);
+
+/** Makes LMDB's lock file in folder where there is none, as belonging to whoever like belongs to,
+ *  NULL for us, and gives it its blocks. Were it root's, it would keep the bridge out; and LMDB
+ * maps it, so that to write where it has no block ends the process on a full disk. Returns 0 or an
+ * errno.
+ */
+int ab_store_lock_make(const char *folder, const struct stat *like);
+
+/** LMDB says EIO of a write that came to its end half way. ENOSPC where the disk is full, else the
+ *  error as it is. */
+int ab_store_error_of(MDB_env *env, int error);
 
 /** What an error of LMDB, or of the system, means for a store. */
 ab_store_result_t ab_store_result_of(int error);

@@ -17,6 +17,7 @@ static aw_span_t span_of(MDB_val val)
 
 static ab_store_result_t fail(ab_store_t *store, int error, size_t bytes)
 {
+    error = ab_store_error_of(store->env, error);
     const ab_store_result_t result = ab_store_result_of(error);
     snprintf(store->text, sizeof(store->text), "%s", mdb_strerror(error));
     ab_store_give_up(store);

@@ -129,7 +129,10 @@ static int put_stamp(ab_store_t *store, MDB_txn *txn, const char *topic, int32_t
 
 static int open_env(ab_store_t *store, const char *folder)
 {
-    int error = mdb_env_create(&store->env);
+    int error = ab_store_lock_make(folder, NULL);
+    if (error == MDB_SUCCESS) {
+        error = mdb_env_create(&store->env);
+    }
     if (error == MDB_SUCCESS) {
         error = mdb_env_set_maxdbs(store->env, AB_STORE_DBS);
     }
@@ -207,7 +210,7 @@ ab_store_result_t ab_store_open(const char *folder, const char *topic, int32_t p
         }
         store->next = AB_STORE_UNREAD;
         store->room_bytes = AB_STORE_ROOM;
-        const int error = try_open(store, folder, topic, partition, &found);
+        int error = try_open(store, folder, topic, partition, &found);
         if (error == MDB_SUCCESS &&
             (found == AB_STORE_FOUND_WHOLE || found == AB_STORE_FOUND_NOTHING)) {
             store->committed_next = store->next;
@@ -216,6 +219,7 @@ ab_store_result_t ab_store_open(const char *folder, const char *topic, int32_t p
             *ret_store = store;
             return AB_STORE_OK;
         }
+        error = store->env != NULL ? ab_store_error_of(store->env, error) : error;
         const ab_store_result_t result = ab_store_result_of(error);
         snprintf(ret_text, AB_STORE_TEXT_MAX, "%s", mdb_strerror(error));
         ab_store_close(store);

@@ -356,6 +356,35 @@ static void test_browser_says_what_is_in_its_way(void **state)
     }
 }
 
+/* LMDB maps the lock file: on a full disk, to write where it has no block ends the process. And
+ * what root's reader makes must not keep the bridge out. */
+static void test_browser_lock_file_has_its_blocks_and_the_stores_owner(void **state)
+{
+    char path[PATH_ROOM + 64];
+    char lock[PATH_ROOM + 80];
+    char text[AB_STORE_TEXT_MAX];
+    struct stat about;
+    ab_browser_t *browser = NULL;
+    const ab_test_folder_t *folder = *state;
+    ab_stores_t *stores = make(folder);
+    ab_stores_return(stores, borrow(stores, 0, 1));
+    ab_stores_free(stores);
+    snprintf(path, sizeof(path), "%s/" TOPIC "/0", folder->path);
+    snprintf(lock, sizeof(lock), "%s/lock.mdb", path);
+    assert_int_equal(stat(lock, &about), 0);
+    assert_true((uint64_t)about.st_blocks * 512 >= (uint64_t)about.st_size);
+    assert_int_equal(unlink(lock), 0);
+    const uid_t owner = geteuid() == 0 ? 12345 : geteuid();
+    snprintf(lock, sizeof(lock), "%s/data.mdb", path);
+    assert_int_equal(chown(lock, owner, (gid_t)-1), 0);
+    assert_int_equal(ab_browser_open(path, TOPIC, 0, &browser, text), AB_STORE_OK);
+    ab_browser_close(browser);
+    snprintf(lock, sizeof(lock), "%s/lock.mdb", path);
+    assert_int_equal(stat(lock, &about), 0);
+    assert_int_equal(about.st_uid, owner);
+    assert_true((uint64_t)about.st_blocks * 512 >= (uint64_t)about.st_size);
+}
+
 static void test_browser_shows_states_marks_and_position(void **state)
 {
     uint8_t value[64];
@@ -410,6 +439,7 @@ int main(void)
         CASE(test_browser_reads_beside_a_writer),
         CASE(test_browser_opened_first_reads_on_and_makes_no_store_grow),
         CASE(test_browser_says_what_is_in_its_way),
+        CASE(test_browser_lock_file_has_its_blocks_and_the_stores_owner),
         CASE(test_browser_shows_states_marks_and_position),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
