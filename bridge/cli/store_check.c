@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "bridge/cli/cli.h"
 #include "bridge/cli/select.h"
@@ -393,21 +395,34 @@ int ab_store_check(const ab_store_options_t *options, const char *dir, ab_reader
 
 /* ---- rebuild ---- */
 
-static int rebuild_one(const ab_config_t *config, ab_reader_t *reader, ab_stores_t *stores,
-                       const char *topic, int32_t partition)
+/* An empty store in the place of whatever is there. NULL after a complaint. */
+static ab_store_t *make_empty(const ab_config_t *config, ab_stores_t *stores, const char *topic,
+                              int32_t partition)
 {
     char path[PATH_ROOM];
     char text[AB_STORES_TEXT_MAX] = "";
     ab_store_t *store = NULL;
     ab_store_found_t found;
-    uint64_t records = 0;
-    if (!ab_stores_path(config->state_dir, topic, partition, path, sizeof(path)) ||
-        ab_store_remove(path) != 0) {
-        ab_store_complain(topic, partition, "removed", strerror(errno), REBUILD_ADVICE);
-        return AB_CLI_IO;
+    const bool removed = ab_stores_path(config->state_dir, topic, partition, path, sizeof(path)) &&
+                         ab_store_remove(path) == 0;
+    if (!removed) {
+        (void)snprintf(text, sizeof(text), "%s", strerror(errno));
+    } else if (ab_stores_borrow(stores, topic, partition, OWNER, &store, &found, text) !=
+               AB_STORE_OK) {
+        store = NULL;
     }
-    if (ab_stores_borrow(stores, topic, partition, OWNER, &store, &found, text) != AB_STORE_OK) {
-        ab_store_complain(topic, partition, "made", text, REBUILD_ADVICE);
+    if (store == NULL) {
+        ab_store_complain(topic, partition, removed ? "made" : "removed", text, REBUILD_ADVICE);
+    }
+    return store;
+}
+
+static int rebuild_one(const ab_config_t *config, ab_reader_t *reader, ab_stores_t *stores,
+                       const char *topic, int32_t partition)
+{
+    ab_store_t *store = make_empty(config, stores, topic, partition);
+    uint64_t records = 0;
+    if (store == NULL) {
         return AB_CLI_IO;
     }
     const int code =
@@ -418,6 +433,19 @@ static int rebuild_one(const ab_config_t *config, ab_reader_t *reader, ab_stores
     }
     ab_stores_return(stores, store);
     return code;
+}
+
+/* What root makes is root's. */
+static void warn_of_root(const char *dir)
+{
+    struct stat about;
+    if (geteuid() == 0 && stat(dir, &about) == 0 && about.st_uid != 0) {
+        (void)fprintf(
+            stderr,
+            "agent-bridge store: %s belongs to user %u, and what was made to root. Unless "
+            "the bridge runs as root: chown -R --reference=%s %s\n",
+            dir, (unsigned)about.st_uid, dir, dir);
+    }
 }
 
 int ab_store_rebuild(const ab_store_options_t *options, const ab_config_t *config,
@@ -446,5 +474,6 @@ int ab_store_rebuild(const ab_store_options_t *options, const ab_config_t *confi
         }
     }
     ab_stores_free(stores);
+    warn_of_root(config->state_dir);
     return code == AB_CLI_OK && !any ? ab_store_none(options, "state.snapshots_from") : code;
 }

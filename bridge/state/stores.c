@@ -111,6 +111,22 @@ bool ab_stores_path(const char *dir, const char *topic, int32_t partition, char 
     return true;
 }
 
+/* True when the folder that was locked is not the one that lies there now: another process may have
+ * locked that. */
+static bool is_replaced(const ab_stores_t *stores)
+{
+    char path[PATH_ROOM];
+    struct stat ours, there;
+    const int size = snprintf(path, sizeof(path), "%s/" LOCK_NAME, stores->dir);
+    if (size < 0 || (size_t)size >= sizeof(path) || fstat(stores->lock_file, &ours) != 0) {
+        return false;
+    }
+    if (stat(path, &there) != 0) {
+        return errno == ENOENT;
+    }
+    return ours.st_dev != there.st_dev || ours.st_ino != there.st_ino;
+}
+
 /* The two folders of a store. */
 static int make_folders(const ab_stores_t *stores, const char *topic, const char *path)
 {
@@ -174,8 +190,11 @@ ab_store_result_t ab_stores_borrow(ab_stores_t *stores, const char *topic, int32
         snprintf(ret_text, AB_STORES_TEXT_MAX, "%s", strerror(errno));
         return errno == EBUSY ? AB_STORE_FOREIGN : AB_STORE_ERROR;
     }
-    if (!ab_stores_path(stores->dir, topic, partition, path, sizeof(path)) ||
-        make_folders(stores, topic, path) != 0) {
+    if (is_replaced(stores)) {
+        snprintf(ret_text, AB_STORES_TEXT_MAX,
+                 "state.dir was removed or replaced while the process ran: start it again");
+    } else if (!ab_stores_path(stores->dir, topic, partition, path, sizeof(path)) ||
+               make_folders(stores, topic, path) != 0) {
         snprintf(ret_text, AB_STORES_TEXT_MAX, "%s", strerror(errno));
         result = errno == ENOSPC || errno == EDQUOT ? AB_STORE_FULL : AB_STORE_ERROR;
     } else {

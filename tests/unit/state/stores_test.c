@@ -76,6 +76,30 @@ static void test_stores_folder_that_cannot_be_made_says_so(void **state)
     assert_non_null(strstr(text, "state.dir cannot be made: No such file or directory"));
 }
 
+static void test_stores_folder_replaced_underneath_lends_nothing(void **state)
+{
+    char dir[PATH_ROOM + 32];
+    char away[PATH_ROOM + 32];
+    char text[AB_STORES_TEXT_MAX] = "";
+    ab_store_t *none = NULL;
+    ab_store_found_t found;
+    snprintf(dir, sizeof(dir), "%s/dir", ((ab_test_folder_t *)*state)->path);
+    snprintf(away, sizeof(away), "%s/away", ((ab_test_folder_t *)*state)->path);
+    ab_stores_t *stores = ab_stores_new(dir, text);
+    assert_non_null(stores);
+    ab_stores_return(stores, borrow(stores, 0, 1));
+    assert_int_equal(rename(dir, away), 0);
+    for (unsigned i = 0; i < 2; i++) { /* gone, and another's */
+        assert_int_equal(ab_stores_borrow(stores, TOPIC, 0, 1, &none, &found, text),
+                         AB_STORE_ERROR);
+        assert_non_null(strstr(text, "state.dir was removed or replaced"));
+        if (i == 0) {
+            ab_stores_free(ab_stores_new(dir, text));
+        }
+    }
+    ab_stores_free(stores);
+}
+
 typedef struct seen {
     char text[512];
     size_t used;
@@ -433,6 +457,7 @@ int main(void)
         CASE(test_stores_one_owner_at_a_time),
         CASE(test_stores_folder_belongs_to_one_process),
         CASE(test_stores_folder_that_cannot_be_made_says_so),
+        CASE(test_stores_folder_replaced_underneath_lends_nothing),
         CASE(test_stores_walk_is_in_order),
         CASE(test_stores_walk_names_a_topic_it_cannot_read),
         CASE(test_stores_discarded_store_is_gone_and_lent_anew),
