@@ -72,6 +72,9 @@ static int open_env(ab_browser_t *browser, const char *folder)
     if (stat(path, &about) != 0) {
         return errno;
     }
+    if (about.st_size == 0) {
+        return ENOENT; /* somebody begins it now, or got no further */
+    }
     int error = ab_store_lock_make(folder, &about);
     if (error == MDB_SUCCESS) {
         error = mdb_env_create(&browser->env);
@@ -126,8 +129,7 @@ static const char *text_of(int error)
         return "it is of another version, topic or partition";
     case EACCES:
     case EPERM:
-        return "permission denied: its files must be readable, and " AB_STORE_LOCK_FILE
-               " writable, as they are for the bridge's user";
+        return "permission denied: its files must be readable, and " AB_STORE_LOCK_FILE " writable";
     default:
         return mdb_strerror(error);
     }

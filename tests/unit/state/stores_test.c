@@ -371,6 +371,18 @@ static void test_browser_says_what_is_in_its_way(void **state)
     snprintf(path, sizeof(path), "%s/" TOPIC "/0", folder->path);
     assert_int_equal(ab_browser_open(path, TOPIC, 1, &browser, text), AB_STORE_DAMAGED);
     assert_string_equal(text, "it is of another version, topic or partition");
+    snprintf(path, sizeof(path), "%s/" TOPIC "/0/data.mdb", folder->path);
+    assert_int_equal(truncate(path, 8192), 0);
+    snprintf(path, sizeof(path), "%s/" TOPIC "/0", folder->path);
+    assert_int_equal(ab_browser_open(path, TOPIC, 0, &browser, text), AB_STORE_DAMAGED);
+    assert_string_equal(text, "its file ends before what it holds");
+    snprintf(path, sizeof(path), "%s/" TOPIC "/0/data.mdb", folder->path);
+    assert_int_equal(truncate(path, 0), 0);
+    snprintf(path, sizeof(path), "%s/" TOPIC "/0", folder->path);
+    assert_int_equal(ab_browser_open(path, TOPIC, 0, &browser, text), AB_STORE_NONE);
+    stores = make(folder);
+    ab_stores_return(stores, borrow(stores, 0, 1));
+    ab_stores_free(stores);
     if (geteuid() != 0) { /* whom no rights stop */
         char lock[PATH_ROOM + 80];
         snprintf(lock, sizeof(lock), "%s/lock.mdb", path);
