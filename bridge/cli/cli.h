@@ -10,7 +10,7 @@ typedef enum ab_cli_exit {
     AB_CLI_NO_INPUT = 66,    /* an input file cannot be read */
     AB_CLI_UNAVAILABLE = 69, /* what was asked does not answer */
     AB_CLI_FATAL = 70,       /* memory ran out, a thread could not be made */
-    AB_CLI_IO = 74,          /* standard output could not be written */
+    AB_CLI_IO = 74,          /* standard output, or a file of the verb's, could not be written */
     AB_CLI_CONFIG = 78       /* the configuration is wrong */
 } ab_cli_exit_t;
 

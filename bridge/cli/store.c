@@ -1,6 +1,5 @@
 #include "bridge/cli/store.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,13 +40,36 @@ bool ab_store_is_wanted(const ab_store_options_t *options, const char *topic, in
            (options->partition < 0 || options->partition == partition);
 }
 
+void ab_store_complain(const char *topic, int32_t partition, const char *what, const char *text,
+                       const char *todo)
+{
+    (void)fprintf(stderr, "agent-bridge store: %s:%d cannot be %s: %s. %s.\n", topic,
+                  (int)partition, what, text, todo);
+}
+
+const char *ab_store_advice(ab_store_result_t result)
+{
+    return result == AB_STORE_DAMAGED
+               ? "Nothing is lost: a bridge makes it anew from its topic when it opens it, and "
+                 "'agent-bridge store rebuild' does while none runs"
+               : "Check the rights and the disk of the folder, and run this as the bridge's user";
+}
+
+int ab_store_none(const ab_store_options_t *options, const char *where)
+{
+    const bool named = options->topic != NULL || options->partition >= 0;
+    (void)fprintf(stderr, "agent-bridge store: %s: no store%s\n", where,
+                  named ? " of that topic and partition" : "");
+    return named ? AB_CLI_NO_INPUT : AB_CLI_OK;
+}
+
 /* ---- list ---- */
 
 typedef struct listing {
     const ab_store_options_t *options;
     const char *topic;
     int32_t partition;
-    bool beside;
+    bool any;
     int code;
 } listing_t;
 
@@ -110,23 +132,23 @@ static int list_store(void *opaque, const char *path, const char *topic, int32_t
     if (!ab_store_is_wanted(listing->options, topic, partition)) {
         return 0;
     }
+    listing->any = true;
     listing->topic = topic;
     listing->partition = partition;
-    ab_store_result_t result =
-        ab_browser_open(path, topic, partition, listing->beside, &browser, text);
+    ab_store_result_t result = ab_browser_open(path, topic, partition, &browser, text);
     if (result == AB_STORE_OK) {
         result = ab_browser_facts(browser, &facts, &next, &current_ms);
-    }
-    if (result == AB_STORE_OK) {
-        print_store(listing, &facts, next, current_ms);
-        if (listing->options->keys) {
+        if (result == AB_STORE_OK) {
+            print_store(listing, &facts, next, current_ms);
+        }
+        if (result == AB_STORE_OK && listing->options->keys) {
             result = ab_browser_walk(browser, list_key, listing, &visited);
         }
+        (void)snprintf(text, sizeof(text), "%s", ab_browser_text_view(browser));
     }
     ab_browser_close(browser);
     if (result != AB_STORE_OK && result != AB_STORE_NONE) {
-        (void)fprintf(stderr, "agent-bridge store: %s:%d cannot be read: %s\n", topic,
-                      (int)partition, text);
+        ab_store_complain(topic, partition, "read", text, ab_store_advice(result));
         listing->code = AB_CLI_FINDINGS;
     }
     return visited;
@@ -134,11 +156,15 @@ static int list_store(void *opaque, const char *path, const char *topic, int32_t
 
 static int list(const ab_store_options_t *options, const char *dir)
 {
-    listing_t listing = {.options = options, .beside = ab_stores_in_use(dir)};
-    const int result = ab_stores_walk(dir, list_store, &listing);
+    char text[AB_STORES_TEXT_MAX];
+    listing_t listing = {.options = options};
+    const int result = ab_stores_walk(dir, list_store, &listing, text);
     if (result < 0) {
-        (void)fprintf(stderr, "agent-bridge store: %s: %s\n", dir, strerror(errno));
+        (void)fprintf(stderr, "agent-bridge store: %s\n", text);
         return AB_CLI_NO_INPUT;
+    }
+    if (!listing.any) {
+        return ab_store_none(options, dir);
     }
     return result > 0 ? result : listing.code;
 }
@@ -267,9 +293,9 @@ const ab_verb_t ab_verb_store = {
         "  -c, --config FILE    the configuration; else $AGENT_BRIDGE_CONFIG, else\n"
         "                       /etc/agent-bridge/config.yaml\n"
         "\n"
-        "Exit codes: 0 nothing to complain about, 1 findings, 64 wrong usage, 66 the folder "
-        "cannot\n"
-        "be read, 69 no broker answers, 70 memory ran out, 75 a bridge uses the folder, 77 not\n"
-        "allowed, 78 the configuration is wrong.\n",
+        "Exit codes: 0 nothing to complain about, 1 findings, 64 wrong usage, 66 the folder\n"
+        "cannot be read or has no such store, 69 no broker answers, 70 memory ran out, 74 a store\n"
+        "cannot be written, 75 a bridge uses the folder, 77 not allowed, 78 the configuration is\n"
+        "wrong.\n",
     .run = store_run,
 };

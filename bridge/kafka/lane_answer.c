@@ -523,8 +523,8 @@ static bool is_too_large(ab_lane_t *lane, int32_t partition, const ab_answer_sou
     return false;
 }
 
-/* Reads the stores and makes the answer. False when a store turned out to be damaged: the request
- * waits for the new one. */
+/* Reads the stores and makes the answer. False when a store turned out to be damaged, or cannot be
+ * read now: the request waits for the new one, or for better times. */
 static bool make_answer(ab_lane_t *lane, const ab_record_t *record, ab_verdict_t *verdict)
 {
     ab_answers_t *answers = lane->answers;

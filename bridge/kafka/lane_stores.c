@@ -1,6 +1,6 @@
 #include "bridge/kafka/lane_answer.h"
 
-#include <stdio.h>
+#include <errno.h>
 #include <string.h>
 #include <time.h>
 
@@ -92,16 +92,23 @@ void ab_answers_try_again(ab_lane_t *lane, size_t topic, int32_t partition, unsi
 void ab_answers_rebuild(ab_lane_t *lane, size_t topic, int32_t partition, const char *why)
 {
     const char *name = lane->answers->topics[topic].name;
-    char path[4096];
+    ab_state_part_t *part = &lane->answers->topics[topic].parts[partition];
+    ab_store_t *store = part->store;
+    unsigned wait_ms = 0;
     ab_answers_tell(lane, AB_LEVEL_WARNING, "store_rebuilt",
                     "a store of published state cannot be used and is made anew from its topic",
                     name, partition, why);
-    ab_answers_try_again(lane, topic, partition, 0);
-    if (!ab_stores_path(lane->config->state_dir, name, partition, path, sizeof(path)) ||
-        ab_store_remove(path) != 0) {
-        ab_answers_tell(lane, AB_LEVEL_ERROR, "store_failed", "a store cannot be removed", name,
-                        partition, path);
+    fetch(lane, topic, partition, false);
+    part->store = NULL;
+    if (ab_stores_discard(lane->shared->stores, store) != 0) {
+        ab_answers_tell(
+            lane, AB_LEVEL_ERROR, "store_failed",
+            "a store of published state cannot be removed: check the rights of state.dir; export "
+            "requests wait, everything else goes on",
+            name, partition, strerror(errno));
+        wait_ms = LATER_MS;
     }
+    ab_answers_try_again(lane, topic, partition, wait_ms);
 }
 
 /* A call on a store went wrong. */

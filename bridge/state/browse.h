@@ -3,23 +3,27 @@
 
 #include "bridge/state/store.h"
 
-/** Reading a store without owning it: read-only, beside the bridge that has it or with none.
- * Nothing is written but a reader's slot in LMDB's lock file, and only where a bridge runs. No
- * transaction is held for longer than a handful of entries takes, so that the store never grows for
- * it; what is seen may then be from several moments. */
+/** Reading a store without owning it: read-only, beside the bridge that has it or with none, also
+ *  when one begins meanwhile. Nothing is written but a reader's slot in LMDB's lock file, which is
+ *  needed even so: without it a bridge would write over what is being read. Each entry is read in a
+ *  transaction of its own, which is over before the entry is shown, so that the store never grows
+ *  for a reader that stands still; what is seen may then be from several moments. */
 typedef struct ab_browser ab_browser_t;
 
-/** Opens the store in folder. beside: a bridge may have it open, in another process.
- *  Returns AB_STORE_OK; AB_STORE_NONE when there is none; AB_STORE_DAMAGED (also of another
- *  version, topic or partition) or AB_STORE_ERROR, and then ret_text says why. */
+/** Opens the store in folder. Returns AB_STORE_OK; AB_STORE_NONE when there is none;
+ *  AB_STORE_DAMAGED (also of another version, topic or partition) or AB_STORE_ERROR, and then
+ *  ret_text says why. */
 ab_store_result_t ab_browser_open(const char *folder, const char *topic, int32_t partition,
-                                  bool beside, ab_browser_t **ret_browser,
-                                  char ret_text[AB_STORE_TEXT_MAX]);
+                                  ab_browser_t **ret_browser, char ret_text[AB_STORE_TEXT_MAX]);
 
 /** Takes NULL. */
 void ab_browser_close(ab_browser_t *browser);
 
-/** One key as it lies in the store. Views that live until the callback returns. */
+/** Why the last call failed; never empty then. A view into the browser. */
+const char *ab_browser_text_view(const ab_browser_t *browser);
+
+/** One key as it lies in the store. Views that live until the callback returns, which makes no call
+ *  on the same browser. */
 typedef struct ab_browse_item {
     aw_span_t key;     /* of a mark without state perhaps only its first bytes */
     uint64_t key_size; /* of the whole key */

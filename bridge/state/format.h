@@ -1,7 +1,8 @@
 #ifndef BRIDGE_STATE_FORMAT_H
 #define BRIDGE_STATE_FORMAT_H
 
-/* What lies in an environment, for the two files that read and write it. Numbers are little-endian.
+/* What lies in an environment, for those that write it (store.c, store_open.c) and the one that
+ * only reads (browse.c). Numbers are little-endian.
  *
  *   db "about": "stamp"    version u32, partition i32, the topic's name
  *               "position" next offset i64, when it was current i64 (ms)
@@ -13,9 +14,10 @@
 
 #include <lmdb.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 
 #include "agentwire/crypto.h"
-#include "bridge/core/status.h"
+#include "bridge/state/store.h"
 
 /** Goes up with any change of the above: a store of another version is made anew. */
 #define AB_STORE_VERSION 1u
@@ -77,5 +79,41 @@ bool ab_store_stamp_is(aw_span_t stamp, const char *topic, int32_t partition);
 /** Writes a stamp; returns its size. */
 size_t ab_store_stamp_write(const char *topic, int32_t partition,
                             uint8_t ret_stamp[AB_STORE_STAMP_MAX]);
+
+/** The databases of an environment. */
+typedef struct ab_store_dbs {
+    MDB_dbi about, state, marks;
+} ab_store_dbs_t;
+
+/** Opens them, with MDB_CREATE or 0. The handles live on once txn is committed. LMDB's error. */
+int ab_store_dbs_open(MDB_txn *txn, unsigned flags, ab_store_dbs_t *ret_dbs);
+
+/** Looks up AB_STORE_STAMP or AB_STORE_POSITION. A view that lives as long as txn. LMDB's error. */
+int ab_store_about_get(MDB_txn *txn, const ab_store_dbs_t *dbs, const char *name,
+                       aw_span_t *ret_value);
+
+/** Reads a position. False when it is not one. */
+bool ab_store_position_read(aw_span_t position, int64_t *ret_next, int64_t *ret_current_ms);
+
+/** Bytes of the file that are in use. */
+size_t ab_store_used(MDB_env *env);
+
+/** True when the file ends before what is in use: to read it could end the process with a bus
+ *  error. */
+bool ab_store_is_cut(MDB_env *env);
+
+/** Makes LMDB's lock file in folder where there is none, as belonging to whoever like belongs to,
+ *  NULL for us, and gives it its blocks. Were it root's, it would keep the bridge out; and LMDB
+ * maps it, so that to write where it has no block ends the process on a full disk. Returns 0 or an
+ * errno.
+ */
+int ab_store_lock_make(const char *folder, const struct stat *like);
+
+/** LMDB says EIO of a write that came to its end half way. ENOSPC where the disk is full, else the
+ *  error as it is. */
+int ab_store_error_of(MDB_env *env, int error);
+
+/** What an error of LMDB, or of the system, means for a store. */
+ab_store_result_t ab_store_result_of(int error);
 
 #endif

@@ -17,6 +17,7 @@ static aw_span_t span_of(MDB_val val)
 
 static ab_store_result_t fail(ab_store_t *store, int error, size_t bytes)
 {
+    error = ab_store_error_of(store->env, error);
     const ab_store_result_t result = ab_store_result_of(error);
     snprintf(store->text, sizeof(store->text), "%s", mdb_strerror(error));
     ab_store_give_up(store);
@@ -97,13 +98,13 @@ static int apply_taken(ab_store_t *store, const ab_record_t *record, const ab_st
 {
     MDB_val key = {name->size, (void *)(uintptr_t)name->bytes};
     if (record->value.data == NULL) {
-        const int error = forget(store, store->state, &key);
-        return error != MDB_SUCCESS ? error : forget(store, store->marks, &key);
+        const int error = forget(store, store->dbs.state, &key);
+        return error != MDB_SUCCESS ? error : forget(store, store->dbs.marks, &key);
     }
     const ab_store_head_t head = {record->offset, ab_store_check_of(name, record->value),
                                   (uint32_t)record->value.size};
-    const int error = put_headed(store, store->state, &key, &head, record->value);
-    return error != MDB_SUCCESS ? error : forget(store, store->marks, &key);
+    const int error = put_headed(store, store->dbs.state, &key, &head, record->value);
+    return error != MDB_SUCCESS ? error : forget(store, store->dbs.marks, &key);
 }
 
 static int apply_refused(ab_store_t *store, const ab_record_t *record, const ab_store_key_t *name,
@@ -113,7 +114,7 @@ static int apply_refused(ab_store_t *store, const ab_record_t *record, const ab_
     aw_span_t kept = record->key;
     const ab_store_head_t head = {record->offset, (uint32_t)verdict, (uint32_t)kept.size};
     kept.size = kept.size > AB_STORE_MARK_KEY_MAX ? AB_STORE_MARK_KEY_MAX : kept.size;
-    return put_headed(store, store->marks, &key, &head, kept);
+    return put_headed(store, store->dbs.marks, &key, &head, kept);
 }
 
 ab_store_result_t ab_store_apply(ab_store_t *store, const ab_record_t *record,
@@ -185,10 +186,10 @@ ab_store_result_t ab_store_reset(ab_store_t *store)
     ab_store_give_up(store);
     int error = begin(store, 0);
     if (error == MDB_SUCCESS) {
-        error = mdb_drop(store->write, store->state, 0);
+        error = mdb_drop(store->write, store->dbs.state, 0);
     }
     if (error == MDB_SUCCESS) {
-        error = mdb_drop(store->write, store->marks, 0);
+        error = mdb_drop(store->write, store->dbs.marks, 0);
     }
     if (error == MDB_SUCCESS) {
         error = ab_store_put_position(store, store->write, AB_STORE_UNREAD, 0);
@@ -213,7 +214,7 @@ static ab_store_result_t look_up(ab_store_t *store, MDB_txn *txn, const ab_store
     MDB_val found;
     ab_store_head_t head;
     aw_span_t marked;
-    int error = mdb_get(txn, store->state, &key, &found);
+    int error = mdb_get(txn, store->dbs.state, &key, &found);
     if (error == MDB_SUCCESS) {
         if (!ab_store_state_read(name, span_of(found), &head, &entry->value)) {
             snprintf(store->text, sizeof(store->text), "a state is not what was written");
@@ -223,7 +224,7 @@ static ab_store_result_t look_up(ab_store_t *store, MDB_txn *txn, const ab_store
     } else if (error != MDB_NOTFOUND) {
         return fail(store, error, 0);
     }
-    error = mdb_get(txn, store->marks, &key, &found);
+    error = mdb_get(txn, store->dbs.marks, &key, &found);
     if (error == MDB_SUCCESS) {
         if (!ab_store_mark_read(span_of(found), &head, &marked)) {
             snprintf(store->text, sizeof(store->text), "a mark is not what was written");
@@ -275,14 +276,14 @@ ab_store_facts_t ab_store_facts(ab_store_t *store)
     MDB_txn *txn = store->write;
     mdb_env_info(store->env, &info);
     facts.map_bytes = info.me_mapsize;
-    facts.size_bytes = ab_store_used(store);
+    facts.size_bytes = ab_store_used(store->env);
     ab_store_end_read(store);
     if (txn == NULL && mdb_txn_begin(store->env, NULL, MDB_RDONLY, &read) == MDB_SUCCESS) {
         txn = read;
     }
     if (txn != NULL) {
-        facts.keys = count(txn, store->state);
-        facts.marked = count(txn, store->marks);
+        facts.keys = count(txn, store->dbs.state);
+        facts.marked = count(txn, store->dbs.marks);
     }
     if (read != NULL) {
         mdb_txn_abort(read);

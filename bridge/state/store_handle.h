@@ -12,7 +12,7 @@
 
 struct ab_store {
     MDB_env *env;
-    MDB_dbi about, state, marks;
+    ab_store_dbs_t dbs;
     MDB_txn *write; /* begun by the first change since the last commit */
     MDB_txn *read;  /* holds the view that ab_store_get() gave */
     int64_t next, committed_next;
@@ -20,15 +20,8 @@ struct ab_store {
     uint64_t pending_records, pending_bytes;
     unsigned owner;
     size_t room_bytes;
-    size_t page_bytes;
     char text[AB_STORE_TEXT_MAX];
 };
-
-/** What an error of LMDB, or of the system, means for the store. */
-ab_store_result_t ab_store_result_of(int error);
-
-/** Bytes of the file that are in use. */
-size_t ab_store_used(ab_store_t *store);
 
 /** Makes the map larger where less than room is free. No transaction is open. LMDB's error. */
 int ab_store_make_room(ab_store_t *store, size_t room);

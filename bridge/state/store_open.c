@@ -18,37 +18,6 @@ const char *ab_store_library_version(void)
     return version;
 }
 
-ab_store_result_t ab_store_result_of(int error)
-{
-    switch (error) {
-    case MDB_SUCCESS:
-        return AB_STORE_OK;
-    case MDB_NOTFOUND:
-        return AB_STORE_NONE;
-    case MDB_MAP_FULL:
-    case MDB_TXN_FULL:
-        return AB_STORE_AGAIN;
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
-        return AB_STORE_FULL;
-    case MDB_CORRUPTED:
-    case MDB_PAGE_NOTFOUND:
-    case MDB_INVALID:
-    case MDB_VERSION_MISMATCH:
-    case MDB_PANIC:
-    case MDB_CURSOR_FULL:
-    case MDB_PAGE_FULL:
-    case MDB_INCOMPATIBLE:
-    case MDB_BAD_TXN:
-    case MDB_BAD_VALSIZE:
-    case MDB_BAD_DBI:
-        return AB_STORE_DAMAGED;
-    default:
-        return AB_STORE_ERROR;
-    }
-}
-
 void ab_store_end_read(ab_store_t *store)
 {
     if (store->read != NULL) {
@@ -68,21 +37,17 @@ void ab_store_give_up(ab_store_t *store)
     store->pending_bytes = 0;
 }
 
-size_t ab_store_used(ab_store_t *store)
-{
-    MDB_envinfo info;
-    mdb_env_info(store->env, &info);
-    return (info.me_last_pgno + 1) * store->page_bytes;
-}
-
 int ab_store_make_room(ab_store_t *store, size_t room)
 {
     MDB_envinfo info;
     mdb_env_info(store->env, &info);
-    const size_t used = (info.me_last_pgno + 1) * store->page_bytes;
+    const size_t used = ab_store_used(store->env);
     if (info.me_mapsize >= used && info.me_mapsize - used >= room) {
         return MDB_SUCCESS;
     }
+    /* Pages that a reader held when it was killed are used again first. */
+    int dead;
+    (void)mdb_reader_check(store->env, &dead);
     size_t size = info.me_mapsize;
     while (size < used || size - used < room) {
         if (size > SIZE_MAX / 4) {
@@ -91,11 +56,6 @@ int ab_store_make_room(ab_store_t *store, size_t room)
         size *= 2;
     }
     return mdb_env_set_mapsize(store->env, size);
-}
-
-static aw_span_t span_of(MDB_val val)
-{
-    return (aw_span_t){val.mv_data, val.mv_size};
 }
 
 static MDB_val name_of(const char *name)
@@ -122,55 +82,29 @@ int ab_store_remove(const char *folder)
     return 0;
 }
 
-/* A file that was cut short would end the process with a bus error when it is read. */
-static bool is_cut(ab_store_t *store)
-{
-    struct stat about;
-    int file;
-    return mdb_env_get_fd(store->env, &file) != MDB_SUCCESS || fstat(file, &about) != 0 ||
-           (size_t)about.st_size < ab_store_used(store);
-}
-
-static int open_dbs(ab_store_t *store, MDB_txn *txn)
-{
-    int error = mdb_dbi_open(txn, AB_STORE_DB_ABOUT, MDB_CREATE, &store->about);
-    if (error == MDB_SUCCESS) {
-        error = mdb_dbi_open(txn, AB_STORE_DB_STATE, MDB_CREATE, &store->state);
-    }
-    if (error == MDB_SUCCESS) {
-        error = mdb_dbi_open(txn, AB_STORE_DB_MARKS, MDB_CREATE, &store->marks);
-    }
-    return error;
-}
-
 /* Reads stamp and position. found tells a store that is new from one that is not ours. */
 static int read_about(ab_store_t *store, MDB_txn *txn, const char *topic, int32_t partition,
                       ab_store_found_t *found)
 {
     MDB_stat stat;
-    MDB_val key = name_of(AB_STORE_STAMP);
-    MDB_val stamp, position;
-    int error = mdb_stat(txn, store->about, &stat);
+    aw_span_t stamp, position;
+    int error = mdb_stat(txn, store->dbs.about, &stat);
     if (error != MDB_SUCCESS || stat.ms_entries == 0) {
         *found = AB_STORE_FOUND_NOTHING;
         return error;
     }
-    error = mdb_get(txn, store->about, &key, &stamp);
-    if (error == MDB_SUCCESS && !ab_store_stamp_is(span_of(stamp), topic, partition)) {
+    error = ab_store_about_get(txn, &store->dbs, AB_STORE_STAMP, &stamp);
+    if (error == MDB_SUCCESS && !ab_store_stamp_is(stamp, topic, partition)) {
         *found = AB_STORE_FOUND_OTHER;
         return MDB_SUCCESS;
     }
-    key = name_of(AB_STORE_POSITION);
     if (error == MDB_SUCCESS) {
-        error = mdb_get(txn, store->about, &key, &position);
+        error = ab_store_about_get(txn, &store->dbs, AB_STORE_POSITION, &position);
     }
-    if (error != MDB_SUCCESS || position.mv_size != 16) {
-        *found = AB_STORE_FOUND_DAMAGED;
-        return MDB_SUCCESS;
-    }
-    store->next = ab_store_get64(position.mv_data);
-    store->current_ms = ab_store_get64((const uint8_t *)position.mv_data + 8);
-    *found = AB_STORE_FOUND_WHOLE;
+    *found =
+        error == MDB_SUCCESS && ab_store_position_read(position, &store->next, &store->current_ms)
+            ? AB_STORE_FOUND_WHOLE
+            : AB_STORE_FOUND_DAMAGED;
     return MDB_SUCCESS;
 }
 
@@ -181,7 +115,7 @@ int ab_store_put_position(ab_store_t *store, MDB_txn *txn, int64_t next, int64_t
     ab_store_put64(position + 8, current_ms);
     MDB_val key = name_of(AB_STORE_POSITION);
     MDB_val value = {sizeof(position), position};
-    return mdb_put(txn, store->about, &key, &value, 0);
+    return mdb_put(txn, store->dbs.about, &key, &value, 0);
 }
 
 static int put_stamp(ab_store_t *store, MDB_txn *txn, const char *topic, int32_t partition)
@@ -190,13 +124,15 @@ static int put_stamp(ab_store_t *store, MDB_txn *txn, const char *topic, int32_t
     const size_t size = ab_store_stamp_write(topic, partition, stamp);
     MDB_val key = name_of(AB_STORE_STAMP);
     MDB_val value = {size, stamp};
-    return mdb_put(txn, store->about, &key, &value, 0);
+    return mdb_put(txn, store->dbs.about, &key, &value, 0);
 }
 
 static int open_env(ab_store_t *store, const char *folder)
 {
-    MDB_stat stat;
-    int error = mdb_env_create(&store->env);
+    int error = ab_store_lock_make(folder, NULL);
+    if (error == MDB_SUCCESS) {
+        error = mdb_env_create(&store->env);
+    }
     if (error == MDB_SUCCESS) {
         error = mdb_env_set_maxdbs(store->env, AB_STORE_DBS);
     }
@@ -207,10 +143,6 @@ static int open_env(ab_store_t *store, const char *folder)
      * leaves the store at the commit before. */
     if (error == MDB_SUCCESS) {
         error = mdb_env_open(store->env, folder, MDB_NOMETASYNC | MDB_NORDAHEAD | MDB_NOTLS, 0640);
-    }
-    if (error == MDB_SUCCESS) {
-        error = mdb_env_stat(store->env, &stat);
-        store->page_bytes = stat.ms_psize;
     }
     return error;
 }
@@ -225,7 +157,7 @@ static int try_open(ab_store_t *store, const char *folder, const char *topic, in
     if (error != MDB_SUCCESS) {
         return error;
     }
-    if (is_cut(store)) {
+    if (ab_store_is_cut(store->env)) {
         return MDB_CORRUPTED;
     }
     (void)mdb_reader_check(store->env, &dead);
@@ -236,7 +168,7 @@ static int try_open(ab_store_t *store, const char *folder, const char *topic, in
     if (error != MDB_SUCCESS) {
         return error;
     }
-    error = open_dbs(store, txn);
+    error = ab_store_dbs_open(txn, MDB_CREATE, &store->dbs);
     if (error == MDB_SUCCESS) {
         error = read_about(store, txn, topic, partition, found);
     }
@@ -257,8 +189,8 @@ void ab_store_fill_file(ab_store_t *store)
     struct stat about;
     int file;
     if (mdb_env_get_fd(store->env, &file) == MDB_SUCCESS && fstat(file, &about) == 0 &&
-        (size_t)about.st_size < ab_store_used(store) &&
-        ftruncate(file, (off_t)ab_store_used(store)) != 0) {
+        (size_t)about.st_size < ab_store_used(store->env) &&
+        ftruncate(file, (off_t)ab_store_used(store->env)) != 0) {
         snprintf(store->text, sizeof(store->text), "%s",
                  strerror(errno)); /* it is made anew then */
     }
@@ -273,12 +205,12 @@ ab_store_result_t ab_store_open(const char *folder, const char *topic, int32_t p
         ab_store_found_t found = AB_STORE_FOUND_NOTHING;
         ab_store_t *store = calloc(1, sizeof(*store));
         if (store == NULL) {
-            snprintf(ret_text, AB_STORE_TEXT_MAX, "memory");
+            snprintf(ret_text, AB_STORE_TEXT_MAX, "memory ran out");
             return AB_STORE_ERROR;
         }
         store->next = AB_STORE_UNREAD;
         store->room_bytes = AB_STORE_ROOM;
-        const int error = try_open(store, folder, topic, partition, &found);
+        int error = try_open(store, folder, topic, partition, &found);
         if (error == MDB_SUCCESS &&
             (found == AB_STORE_FOUND_WHOLE || found == AB_STORE_FOUND_NOTHING)) {
             store->committed_next = store->next;
@@ -287,6 +219,7 @@ ab_store_result_t ab_store_open(const char *folder, const char *topic, int32_t p
             *ret_store = store;
             return AB_STORE_OK;
         }
+        error = store->env != NULL ? ab_store_error_of(store->env, error) : error;
         const ab_store_result_t result = ab_store_result_of(error);
         snprintf(ret_text, AB_STORE_TEXT_MAX, "%s", mdb_strerror(error));
         ab_store_close(store);

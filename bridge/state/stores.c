@@ -1,5 +1,6 @@
 #include "bridge/state/stores.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,14 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LOCK_NAME "lock"
-#define PATH_ROOM 4096
+#define LOCK_NAME     "lock"
+#define PATH_ROOM     4096
+#define TOPIC_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
 typedef struct loan {
     struct loan *next;
     char topic[AB_TOPIC_MAX + 1];
     int32_t partition;
-    unsigned owner;
     ab_store_t *store; /* NULL while it is being opened */
 } loan_t;
 
@@ -51,7 +52,7 @@ ab_stores_t *ab_stores_new(const char *dir, char ret_text[AB_STORES_TEXT_MAX])
 {
     ab_stores_t *stores = calloc(1, sizeof(*stores));
     if (stores == NULL) {
-        snprintf(ret_text, AB_STORES_TEXT_MAX, "memory");
+        snprintf(ret_text, AB_STORES_TEXT_MAX, "memory ran out");
         return NULL;
     }
     (void)snprintf(stores->dir, sizeof(stores->dir), "%s", dir);
@@ -103,7 +104,27 @@ bool ab_stores_path(const char *dir, const char *topic, int32_t partition, char 
                     size_t room)
 {
     const int size = snprintf(ret_path, room, "%s/%s/%d", dir, topic, (int)partition);
-    return size > 0 && (size_t)size < room;
+    if (size < 0 || (size_t)size >= room) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    return true;
+}
+
+/* True when the folder that was locked is not the one that lies there now: another process may have
+ * locked that. */
+static bool is_replaced(const ab_stores_t *stores)
+{
+    char path[PATH_ROOM];
+    struct stat ours, there;
+    const int size = snprintf(path, sizeof(path), "%s/" LOCK_NAME, stores->dir);
+    if (size < 0 || (size_t)size >= sizeof(path) || fstat(stores->lock_file, &ours) != 0) {
+        return false;
+    }
+    if (stat(path, &there) != 0) {
+        return errno == ENOENT;
+    }
+    return ours.st_dev != there.st_dev || ours.st_ino != there.st_ino;
 }
 
 /* The two folders of a store. */
@@ -123,7 +144,7 @@ static int make_folders(const ab_stores_t *stores, const char *topic, const char
 }
 
 /* NULL with errno: EBUSY when somebody has it. */
-static loan_t *take_loan(ab_stores_t *stores, const char *topic, int32_t partition, unsigned owner)
+static loan_t *take_loan(ab_stores_t *stores, const char *topic, int32_t partition)
 {
     loan_t *loan = NULL;
     errno = 0;
@@ -136,7 +157,6 @@ static loan_t *take_loan(ab_stores_t *stores, const char *topic, int32_t partiti
     if (errno == 0 && (loan = calloc(1, sizeof(*loan))) != NULL) {
         (void)snprintf(loan->topic, sizeof(loan->topic), "%s", topic);
         loan->partition = partition;
-        loan->owner = owner;
         loan->next = stores->loans;
         stores->loans = loan;
     }
@@ -165,13 +185,16 @@ ab_store_result_t ab_stores_borrow(ab_stores_t *stores, const char *topic, int32
     char text[AB_STORE_TEXT_MAX] = "";
     ab_store_t *store;
     ab_store_result_t result = AB_STORE_ERROR;
-    loan_t *loan = take_loan(stores, topic, partition, owner);
+    loan_t *loan = take_loan(stores, topic, partition);
     if (loan == NULL) {
         snprintf(ret_text, AB_STORES_TEXT_MAX, "%s", strerror(errno));
         return errno == EBUSY ? AB_STORE_FOREIGN : AB_STORE_ERROR;
     }
-    if (!ab_stores_path(stores->dir, topic, partition, path, sizeof(path)) ||
-        make_folders(stores, topic, path) != 0) {
+    if (is_replaced(stores)) {
+        snprintf(ret_text, AB_STORES_TEXT_MAX,
+                 "state.dir was removed or replaced while the process ran: start it again");
+    } else if (!ab_stores_path(stores->dir, topic, partition, path, sizeof(path)) ||
+               make_folders(stores, topic, path) != 0) {
         snprintf(ret_text, AB_STORES_TEXT_MAX, "%s", strerror(errno));
         result = errno == ENOSPC || errno == EDQUOT ? AB_STORE_FULL : AB_STORE_ERROR;
     } else {
@@ -190,9 +213,13 @@ ab_store_result_t ab_stores_borrow(ab_stores_t *stores, const char *topic, int32
     return AB_STORE_OK;
 }
 
-void ab_stores_return(ab_stores_t *stores, ab_store_t *store)
+/* Closes the store and removes it, where asked to, before the loan ends: the next owner never finds
+ * it open or half gone. */
+static int give_back(ab_stores_t *stores, ab_store_t *store, bool remove)
 {
+    char path[PATH_ROOM];
     loan_t *found = NULL;
+    int result = 0;
     pthread_mutex_lock(&stores->lock);
     for (loan_t *loan = stores->loans; loan != NULL; loan = loan->next) {
         if (loan->store == store) {
@@ -200,19 +227,34 @@ void ab_stores_return(ab_stores_t *stores, ab_store_t *store)
         }
     }
     pthread_mutex_unlock(&stores->lock);
-    /* Closed before the loan ends, so that the next owner never opens it beside us. */
-    ab_store_set_owner(store, 0);
+    assert(found != NULL);
     ab_store_close(store);
-    if (found != NULL) {
-        end_loan(stores, found);
+    if (remove && ab_stores_path(stores->dir, found->topic, found->partition, path, sizeof(path))) {
+        result = ab_store_remove(path); /* the path was short enough when it was opened */
     }
+    const int error = errno;
+    end_loan(stores, found);
+    errno = error;
+    return result;
+}
+
+void ab_stores_return(ab_stores_t *stores, ab_store_t *store)
+{
+    (void)give_back(stores, store, false);
+}
+
+int ab_stores_discard(ab_stores_t *stores, ab_store_t *store)
+{
+    return give_back(stores, store, true);
 }
 
 /* ---- looking at what is there ---- */
 
+/* What no topic can be called, such as a file system's lost+found, is not the bridge's. */
 static int is_name(const struct dirent *entry)
 {
-    return entry->d_name[0] != '.' && strcmp(entry->d_name, LOCK_NAME) != 0;
+    return entry->d_name[0] != '.' && strcmp(entry->d_name, LOCK_NAME) != 0 &&
+           entry->d_name[strspn(entry->d_name, TOPIC_LETTERS)] == '\0';
 }
 
 static int by_number(const struct dirent **a, const struct dirent **b)
@@ -222,44 +264,75 @@ static int by_number(const struct dirent **a, const struct dirent **b)
     return one < other ? -1 : one > other;
 }
 
-static int walk_topic(const char *dir, const char *topic, ab_stores_visit_fn *visit, void *opaque)
+/* A walk, and the first folder of it that could not be read. */
+typedef struct walk {
+    const char *dir;
+    ab_stores_visit_fn *visit;
+    void *opaque;
+    char *text; /* "" so far */
+} walk_t;
+
+/* Only the first is told of. */
+static void cannot_read(const walk_t *walk, const char *path)
+{
+    if (walk->text[0] == '\0') {
+        (void)snprintf(walk->text, AB_STORES_TEXT_MAX, "%s: %s", path, strerror(errno));
+    }
+}
+
+static int walk_topic(const walk_t *walk, const char *topic)
 {
     char path[PATH_ROOM];
     struct dirent **entries;
     int result = 0;
-    if (snprintf(path, sizeof(path), "%s/%s", dir, topic) >= (int)sizeof(path)) {
+    if (snprintf(path, sizeof(path), "%s/%s", walk->dir, topic) >= (int)sizeof(path)) {
+        errno = ENAMETOOLONG;
+        cannot_read(walk, walk->dir);
         return 0;
     }
     const int count = scandir(path, &entries, is_name, by_number);
+    if (count < 0) {
+        if (errno != ENOTDIR && errno != ENOENT) { /* no folder, or gone meanwhile */
+            cannot_read(walk, path);
+        }
+        return 0;
+    }
     for (int i = 0; i < count; i++) {
         char *end;
         const long partition = strtol(entries[i]->d_name, &end, 10);
         if (result == 0 && *end == '\0' && partition >= 0 && partition <= INT32_MAX &&
-            ab_stores_path(dir, topic, (int32_t)partition, path, sizeof(path))) {
-            result = visit(opaque, path, topic, (int32_t)partition);
+            ab_stores_path(walk->dir, topic, (int32_t)partition, path, sizeof(path))) {
+            result = walk->visit(walk->opaque, path, topic, (int32_t)partition);
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    return result;
+}
+
+int ab_stores_walk(const char *dir, ab_stores_visit_fn *visit, void *opaque,
+                   char ret_text[AB_STORES_TEXT_MAX])
+{
+    char text[AB_STORES_TEXT_MAX] = "";
+    const walk_t walk = {dir, visit, opaque, text};
+    struct dirent **entries;
+    int result = 0;
+    const int count = scandir(dir, &entries, is_name, alphasort);
+    if (count < 0) {
+        cannot_read(&walk, dir);
+    }
+    for (int i = 0; i < count; i++) {
+        if (result == 0) {
+            result = walk_topic(&walk, entries[i]->d_name);
         }
         free(entries[i]);
     }
     if (count >= 0) {
         free(entries);
     }
-    return result;
-}
-
-int ab_stores_walk(const char *dir, ab_stores_visit_fn *visit, void *opaque)
-{
-    struct dirent **entries;
-    int result = 0;
-    const int count = scandir(dir, &entries, is_name, alphasort);
-    if (count < 0) {
-        return -1;
+    if (result == 0 && text[0] != '\0') {
+        memcpy(ret_text, text, sizeof(text));
+        result = -1;
     }
-    for (int i = 0; i < count; i++) {
-        if (result == 0) {
-            result = walk_topic(dir, entries[i]->d_name, visit, opaque);
-        }
-        free(entries[i]);
-    }
-    free(entries);
     return result;
 }

@@ -34,7 +34,11 @@ ab_store_result_t ab_stores_borrow(ab_stores_t *stores, const char *topic, int32
 /** Closes the store and ends the loan; what was not committed is forgotten. */
 void ab_stores_return(ab_stores_t *stores, ab_store_t *store);
 
-/** Writes the path of a partition's store; false when it is too long. */
+/** The same, and removes the store's files before anybody else can have it. The loan is over in any
+ *  case. Returns 0, or -1 with errno where they cannot be removed. */
+int ab_stores_discard(ab_stores_t *stores, ab_store_t *store);
+
+/** Writes the path of a partition's store; false, with errno, when it is too long. */
 bool ab_stores_path(const char *dir, const char *topic, int32_t partition, char *ret_path,
                     size_t room);
 
@@ -42,9 +46,11 @@ bool ab_stores_path(const char *dir, const char *topic, int32_t partition, char 
 bool ab_stores_in_use(const char *dir);
 
 /** Calls visit for each store in the folder, by topic and partition in ascending order; a return
- *  other than 0 ends the walk. Returns that, 0, or -1 with errno when the folder cannot be read. */
+ *  other than 0 ends the walk. Returns that, 0, or -1 when a folder cannot be read: ret_text then
+ *  names the first such one and says why, and the stores in the others were visited. */
 typedef int ab_stores_visit_fn(void *opaque, const char *path, const char *topic,
                                int32_t partition);
-int ab_stores_walk(const char *dir, ab_stores_visit_fn *visit, void *opaque);
+int ab_stores_walk(const char *dir, ab_stores_visit_fn *visit, void *opaque,
+                   char ret_text[AB_STORES_TEXT_MAX]);
 
 #endif

@@ -132,7 +132,7 @@ void ab_test_digest(const ab_test_folder_t *folder, char ret_hex[65])
     ab_browser_t *browser = NULL;
     ab_store_facts_t facts;
     int64_t next, current;
-    assert_int_equal(ab_browser_open(folder->path, TOPIC, 3, false, &browser, text), AB_STORE_OK);
+    assert_int_equal(ab_browser_open(folder->path, TOPIC, 3, &browser, text), AB_STORE_OK);
     assert_int_equal(ab_browser_walk(browser, link_item, &chain, NULL), AB_STORE_OK);
     assert_int_equal(ab_browser_facts(browser, &facts, &next, &current), AB_STORE_OK);
     ab_browser_close(browser);
