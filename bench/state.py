@@ -144,7 +144,8 @@ def main():
     arguments = parser.parse_args()
     share = 10 if arguments.quick else 1
     folder = ROOT / "build" / "bench" / "state"
-    folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)  # a log of another run would be taken for this one's
+    folder.mkdir(parents=True)
     results = {"stores": bench_stores((10_000, 100_000) if arguments.quick else (10_000, 100_000, 1_000_000)),
                "bridges": [], "cores": os.cpu_count(), "load_average": os.getloadavg()[0]}
     with Cluster(folder / "kafka") as broker:

@@ -254,7 +254,6 @@ static ab_read_status_t assign(ab_reader_t *reader)
                 part->next;
         }
     }
-    (void)rd_kafka_poll_set_consumer(reader->client);
     const rd_kafka_resp_err_t err = rd_kafka_assign(reader->client, list);
     rd_kafka_topic_partition_list_destroy(list);
     reader->assigned = true;

@@ -111,11 +111,23 @@ rd_kafka_t *ab_reader_client_new(ab_reader_t *reader, bool uncommitted,
     if (client == NULL) {
         rd_kafka_conf_destroy(conf);
         (void)snprintf(ret_text, AB_READER_TEXT_MAX, "librdkafka makes no client: %s", text);
+        return NULL;
     }
+    (void)rd_kafka_poll_set_consumer(client);
     return client;
 }
 
 /* ---- topics and offsets ---- */
+
+/* Lets the client say what it has met. Not by rd_kafka_poll(), which aborts the process on a
+ * record: some may wait from what was read before. */
+static void serve_client(rd_kafka_t *client)
+{
+    rd_kafka_message_t *message = rd_kafka_consumer_poll(client, 0);
+    if (message != NULL) {
+        rd_kafka_message_destroy(message);
+    }
+}
 
 ab_read_status_t ab_reader_count(ab_reader_t *reader, const char *topic, int32_t *ret_partitions)
 {
@@ -142,7 +154,9 @@ ab_read_status_t ab_reader_count(ab_reader_t *reader, const char *topic, int32_t
         default:
             break;
         }
-        rd_kafka_poll(reader->client, 0);
+        if (!reader->assigned) {
+            serve_client(reader->client);
+        }
         refusals = ab_link_now(&reader->link) > AB_LINK_UNREACHABLE ? refusals + 1 : 0;
         if (left <= 0 || refusals >= REFUSALS_MAX) {
             return ab_reader_fail_silent(reader);

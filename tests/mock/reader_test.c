@@ -169,6 +169,31 @@ static void test_reader_quiet_log_is_no_silent_broker(void **state)
     rig_close(rig);
 }
 
+/* Records that were fetched for what was read before must not meet a question about topics. */
+static void test_reader_cleared_while_records_wait_outlives_its_brokers(void **state)
+{
+    (void)state;
+    const ab_read_range_t all = {0};
+    const ab_reader_options_t impatient = {.timeout_ms = 3000};
+    char text[AB_READER_TEXT_MAX] = "";
+    rig_t *rig = rig_open("");
+    ab_reader_t *reader = ab_reader_new(rig->config, &impatient, text);
+    ab_full_record_t record;
+    assert_non_null(reader);
+    rig_write(rig, 3000);
+    assert_int_equal(ab_reader_add_topic(reader, "in", &all), AB_READ_OK);
+    assert_int_equal(ab_reader_next(reader, -1, &record), AB_READ_OK);
+    rig_sleep_ms(500);
+    for (int32_t broker = 1; broker <= RIG_BROKERS; broker++) {
+        assert_int_equal(rd_kafka_mock_broker_set_down(rig->mock, broker),
+                         RD_KAFKA_RESP_ERR_NO_ERROR);
+    }
+    ab_reader_clear(reader);
+    assert_int_equal(ab_reader_add_topic(reader, "in", &all), AB_READ_UNREACHABLE);
+    ab_reader_free(reader);
+    rig_close(rig);
+}
+
 static void test_reader_fetch_gives_the_one_record_with_its_headers(void **state)
 {
     (void)state;
@@ -281,6 +306,7 @@ int main(void)
         cmocka_unit_test(test_reader_limits_cut_what_is_read),
         cmocka_unit_test(test_reader_follows_what_is_written_meanwhile),
         cmocka_unit_test(test_reader_quiet_log_is_no_silent_broker),
+        cmocka_unit_test(test_reader_cleared_while_records_wait_outlives_its_brokers),
         cmocka_unit_test(test_reader_fetch_gives_the_one_record_with_its_headers),
         cmocka_unit_test(test_reader_what_does_not_exist_is_named),
         cmocka_unit_test(test_reader_committed_offsets_are_those_of_the_group),
