@@ -165,6 +165,9 @@ class SetupTopics(unittest.TestCase):
         self.assertEqual((self.folder / "topics" / "agents.in").read_text(),
                          "5 cleanup.policy=delete,retention.ms=604800000,max.message.bytes=1048588")
 
+    def test_topics_of_the_tour_are_these(self):
+        self.assertIn("\n" + self.setup().stdout, (ROOT / "docs" / "tour.md").read_text())
+
     def test_second_run_makes_nothing(self):
         self.setup()
         first = len(self.calls("--create"))

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
-"""The tour's own eyes: its audit finds each planted fault, and its page is the same at each run."""
+"""The tour's own eyes: its audit finds each planted fault, its page is the same at each run, and docs/tour.md is one
+that the present tour wrote."""
 
+import ast
+import re
 import sys
 import time
 import unittest
@@ -158,6 +161,38 @@ class PageTest(unittest.TestCase):
         with self.assertRaises(CheckFailed) as caught:
             Page().check(False, "water flows down", "up")
         self.assertEqual(str(caught.exception), "water flows down: up")
+
+
+class WrittenPageTest(unittest.TestCase):
+    """What tour.py says in plain words has to stand on the page, or the page is of an older tour: `make tour`."""
+
+    def setUp(self):
+        self.page = (ROOT / "docs" / "tour.md").read_text()
+        tour = ast.parse((ROOT / "deploy" / "tour" / "tour.py").read_text())
+        self.methods = {node.name: node for node in ast.walk(tour) if isinstance(node, ast.FunctionDef)}
+
+    def calls(self, method):
+        """(name, arguments) of the calls of a method, in the order of the text."""
+        found = [node for node in ast.walk(self.methods[method])
+                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+        for node in sorted(found, key=lambda node: (node.lineno, node.col_offset)):
+            yield node.func.attr, [word.value if isinstance(word, ast.Constant) else None for word in node.args]
+
+    def test_page_has_the_stations_of_the_tour_in_their_order(self):
+        stations = [words[0] for station, _ in self.calls("all") if station in self.methods
+                    for name, words in self.calls(station) if name == "section"]
+        self.assertGreater(len(stations), 5)
+        titles = re.findall(r"^## (.*)$", re.sub(r"^```.*?^```$", "", self.page, flags=re.M | re.S), re.M)
+        self.assertEqual(titles, stations)
+
+    def test_page_has_the_commands_and_checks_of_the_tour(self):
+        said = {"play": "$ docker compose {}\n", "show": "$ {}\n", "check": "- holds: {}\n"}
+        place = {"play": 0, "show": 0, "check": 1}
+        for method in self.methods:
+            for name, words in self.calls(method):
+                if name in said and words[place[name]] is not None:
+                    with self.subTest(method):
+                        self.assertIn(said[name].format(words[place[name]]), self.page)
 
 
 if __name__ == "__main__":
