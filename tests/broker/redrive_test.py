@@ -186,7 +186,7 @@ class Redrive(RelayCase):
         file = self.lenient(layout)
         jobs = []
         for number in range(4):
-            jobs.append(self.job(file, "--yes", "--json", "--rate", "2000", name=f"rival{number}"))
+            jobs.append(self.job(file, "--yes", "--json", "--rate", "500", name=f"rival{number}"))
             jobs[-1].id()
         codes = [job.process.wait(60) for job in jobs]
         self.assertEqual([76, 76, 76, 1], codes)
