@@ -54,7 +54,11 @@ int ab_redrive_fail_for_good(ab_redrive_t *redrive, rd_kafka_resp_err_t err, con
     if (err == RD_KAFKA_RESP_ERR__FATAL) {
         err = rd_kafka_fatal_error(redrive->producer, NULL, 0);
     }
-    if (err == RD_KAFKA_RESP_ERR_INVALID_TXN_STATE) {
+    if (err == RD_KAFKA_RESP_ERR_INVALID_TXN_STATE && ab_error_is_denied(redrive->trouble)) {
+        /* Its partitions were refused, so it was never begun. */
+        err = redrive->trouble;
+        text = rd_kafka_err2str(err);
+    } else if (err == RD_KAFKA_RESP_ERR_INVALID_TXN_STATE) {
         /* The coordinator never heard of the transaction, or has ended it: brokers that were away
          * when it began. librdkafka takes that for fatal. */
         redrive->interrupted = true;

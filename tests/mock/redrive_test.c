@@ -147,6 +147,23 @@ static void test_redrive_whose_transaction_is_unknown_goes_on_with_another_produ
     close_work(&work);
 }
 
+/* A transaction whose partitions were refused for want of a right was never begun, and cannot be
+ * ended. */
+static void test_redrive_without_the_right_to_write_ends(void **state)
+{
+    (void)state;
+    work_t work;
+    open_work(&work, "");
+    work.on_wait = stop_it; /* it must not wait */
+    rig_fail_at(work.rig, RIG_OUTPUT_BROKER, RIG_PRODUCE,
+                RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, 1);
+    /* The first transaction only remembers the job. */
+    rig_fail_at(work.rig, RIG_COORDINATOR, RIG_END_TXN, RD_KAFKA_RESP_ERR_NO_ERROR, 1);
+    rig_fail_at(work.rig, RIG_COORDINATOR, RIG_END_TXN, RD_KAFKA_RESP_ERR_INVALID_TXN_STATE, 1);
+    assert_int_equal(ab_redrive_run(work.redrive), AB_EXIT_NOT_ALLOWED);
+    close_work(&work);
+}
+
 static void go_on(work_t *work)
 {
     (void)work;
@@ -175,6 +192,7 @@ int main(void)
         cmocka_unit_test(test_redrive_stopped_after_an_aborted_batch_commits_nothing_behind_it),
         cmocka_unit_test(test_redrive_whose_first_step_times_out_begins_once_more),
         cmocka_unit_test(test_redrive_whose_transaction_is_unknown_goes_on_with_another_producer),
+        cmocka_unit_test(test_redrive_without_the_right_to_write_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
