@@ -193,6 +193,13 @@ static void on_message(ab_lane_t *lane, rd_kafka_message_t *message)
 
 /* ---- when to commit ---- */
 
+/* Somebody waits for what the transaction holds: it is committed as soon as no record is at hand.
+ * To wait for a pause between records would take as long as they come without one. */
+static bool is_waited_for(const ab_lane_t *lane)
+{
+    return lane->txn.open && lane->txn.answers && !lane->plain;
+}
+
 /* Nanoseconds until the open transaction is due; 0 or less: now. */
 static int64_t due_in_ns(const ab_lane_t *lane, int64_t now)
 {
@@ -205,10 +212,8 @@ static int64_t due_in_ns(const ab_lane_t *lane, int64_t now)
     if (txn->records >= most || txn->bytes >= config->commit_size_bytes) {
         return 0;
     }
-    const int64_t quiet_ms = txn->answers ? AB_ANSWER_QUIET_MS : AB_QUIET_MS;
-    const int64_t gap_ms = txn->answers ? 0 : AB_COMMIT_GAP_MS;
-    const int64_t quiet = lane->last_record_ns + quiet_ms * AB_NS_PER_MS;
-    const int64_t spaced = lane->last_commit_ns + gap_ms * AB_NS_PER_MS;
+    const int64_t quiet = lane->last_record_ns + (int64_t)AB_QUIET_MS * AB_NS_PER_MS;
+    const int64_t spaced = lane->last_commit_ns + (int64_t)AB_COMMIT_GAP_MS * AB_NS_PER_MS;
     const int64_t idle = quiet > spaced ? quiet : spaced;
     const int64_t interval = txn->begun_ns + (int64_t)config->commit_interval_ms * AB_NS_PER_MS;
     return (idle < interval ? idle : interval) - now;
@@ -217,6 +222,9 @@ static int64_t due_in_ns(const ab_lane_t *lane, int64_t now)
 static int poll_ms(const ab_lane_t *lane, int64_t now)
 {
     int64_t wait_ns = (int64_t)POLL_MAX_MS * AB_NS_PER_MS;
+    if (is_waited_for(lane)) {
+        return 0;
+    }
     if (lane->txn.open && !lane->plain && due_in_ns(lane, now) < wait_ns) {
         wait_ns = due_in_ns(lane, now);
     }
@@ -295,7 +303,7 @@ static void turn(ab_lane_t *lane, int64_t now, unsigned *served)
     }
     if (lane->txn.broken || lane->txn.failure_count > 0) {
         ab_lane_abort(lane);
-    } else if (due_in_ns(lane, ab_lane_now_ns()) <= 0) {
+    } else if ((message == NULL && is_waited_for(lane)) || due_in_ns(lane, ab_lane_now_ns()) <= 0) {
         (void)ab_lane_commit(lane);
     }
 }

@@ -25,12 +25,11 @@
 #define AB_SAY_EVERY_MS   10000 /* trouble that lasts is said this often */
 #define AB_FAILURES_MAX   65536 /* refusals remembered of one transaction; more are found again */
 
-/* A transaction that holds an answer, for which somebody waits: commit after so long, whenever the
- * last commit was; and begin the next one so long after it. One that asks for its partitions while
- * the markers of the one before are being written is told CONCURRENT_TRANSACTIONS, after which
- * librdkafka waits 20 ms. */
-#define AB_ANSWER_QUIET_MS 1
-#define AB_ANSWER_REST_MS  5
+/* A transaction that holds an answer, for which somebody waits, is committed as soon as no record
+ * is at hand, whenever the last commit was; and the next one begins so long after it. One that asks
+ * for its partitions while the markers of the one before are being written is told
+ * CONCURRENT_TRANSACTIONS, after which librdkafka waits 20 ms. */
+#define AB_ANSWER_REST_MS 5
 
 /* How the current life of the lane's handles goes on. */
 typedef enum ab_fate {
