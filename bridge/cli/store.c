@@ -115,6 +115,11 @@ static void print_store(const listing_t *listing, const ab_store_facts_t *facts,
                      (long long)next, (long long)current_ms);
         return;
     }
+    if (next == AB_STORE_UNREAD) {
+        (void)printf("%s:%d  not read yet, or not to the end of its topic, %llu bytes\n",
+                     listing->topic, listing->partition, (unsigned long long)facts->size_bytes);
+        return;
+    }
     (void)printf("%s:%d  %llu keys, %llu marked, %llu bytes, read up to offset %lld\n",
                  listing->topic, listing->partition, (unsigned long long)facts->keys,
                  (unsigned long long)facts->marked, (unsigned long long)facts->size_bytes,
