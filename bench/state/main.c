@@ -205,35 +205,19 @@ static int look_up(ab_store_t *store, uint64_t keys, double *ret_median, double 
     return result;
 }
 
-int main(int argc, char **argv)
+/* Fills an empty store, reads on, looks up, and says what it took. */
+static int run(ab_store_t *store, uint64_t keys, size_t bytes, uint8_t *buffer)
 {
-    char text[AB_STORE_TEXT_MAX];
-    ab_store_t *store;
-    ab_store_found_t found;
     double median, p99;
     cost_t loaded, updated;
-    if (argc != 4) {
-        return 64;
-    }
-    const uint64_t keys = strtoull(argv[2], NULL, 10);
-    const size_t bytes = strtoull(argv[3], NULL, 10);
-    uint8_t *buffer = malloc(STATE_MAX);
-    if (buffer == NULL || bytes > STATE_MAX - 64 || keys == 0 ||
-        ab_store_open(argv[1], "bench", 0, &store, &found, text) != AB_STORE_OK) {
-        return 1;
-    }
-    ab_store_set_owner(store, OWNER);
     const part_t all = {keys, bytes, buffer, 0, (int64_t)keys};
     const part_t again = {keys, bytes, buffer, (int64_t)keys, (int64_t)(keys + (keys + 9) / 10)};
     if (measure(store, load, &all, &loaded) != 0) {
-        return 1;
+        return -1;
     }
     const ab_store_facts_t facts = ab_store_facts(store);
-    if (measure(store, apply, &again, &updated) != 0) {
-        return 1;
-    }
-    if (look_up(store, keys, &median, &p99) != 0) {
-        return 1;
+    if (measure(store, apply, &again, &updated) != 0 || look_up(store, keys, &median, &p99) != 0) {
+        return -1;
     }
     (void)printf("{\"keys\": %llu, \"state_bytes\": %zu, \"applied_per_second\": %.0f, "
                  "\"applied_per_cpu_second\": %.0f, \"updated_per_second\": %.0f, "
@@ -242,7 +226,27 @@ int main(int argc, char **argv)
                  (unsigned long long)facts.keys, bytes, rate(&all, loaded.wall),
                  rate(&all, loaded.cpu), rate(&again, updated.wall), rate(&again, updated.cpu),
                  (double)facts.size_bytes / (double)facts.keys, median, p99);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    char text[AB_STORE_TEXT_MAX];
+    ab_store_t *store = NULL;
+    ab_store_found_t found;
+    if (argc != 4) {
+        return 64;
+    }
+    const uint64_t keys = strtoull(argv[2], NULL, 10);
+    const size_t bytes = strtoull(argv[3], NULL, 10);
+    uint8_t *buffer = malloc(STATE_MAX);
+    int result = -1;
+    if (buffer != NULL && bytes <= STATE_MAX - 64 && keys > 0 &&
+        ab_store_open(argv[1], "bench", 0, &store, &found, text) == AB_STORE_OK) {
+        ab_store_set_owner(store, OWNER);
+        result = run(store, keys, bytes, buffer);
+    }
     ab_store_close(store);
     free(buffer);
-    return 0;
+    return result == 0 ? 0 : 1;
 }

@@ -1,5 +1,6 @@
 #include "bridge/state/load.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -377,6 +378,7 @@ int ab_load_add(ab_load_t *load, const ab_load_entry_t *entry)
 
 static bool is_before(const node_t *one, const node_t *other)
 {
+    assert(one->entry != NULL && other->entry != NULL);
     const int order = compare_names(one->entry, other->entry);
     return order != 0 ? order < 0 : one->run < other->run;
 }
@@ -474,11 +476,13 @@ bool ab_load_is_over(const ab_load_t *load)
 
 int ab_load_next(ab_load_t *load, ab_load_key_t *ret_key)
 {
+    assert(load->heap_count > 0);
     const entry_t *first = load->heap[0].entry;
     const entry_t *state = NULL;
     const entry_t *mark = NULL;
     do {
         node_t *top = &load->heap[0];
+        assert(top->entry != NULL);
         const bool marks = top->entry->kind == AB_LOAD_MARK;
         mark = marks ? top->entry : NULL;
         state = marks ? state : top->entry;
@@ -492,15 +496,16 @@ int ab_load_next(ab_load_t *load, ab_load_key_t *ret_key)
         sift_down(load, 0);
         load->taken++;
     } while (load->heap_count > 0 && compare_names(load->heap[0].entry, first) == 0);
-    *ret_key = (ab_load_key_t){.name = {name_of(first), first->name_size},
-                               .has_state = state != NULL && state->kind == AB_LOAD_STATE,
-                               .has_mark = mark != NULL};
-    if (ret_key->has_state) {
-        ret_key->state = view_of(state);
+    ab_load_key_t key = {.name = {name_of(first), first->name_size}};
+    if (state != NULL && state->kind == AB_LOAD_STATE) {
+        key.has_state = true;
+        key.state = view_of(state);
     }
-    if (ret_key->has_mark) {
-        ret_key->mark = view_of(mark);
+    if (mark != NULL) {
+        key.has_mark = true;
+        key.mark = view_of(mark);
     }
+    *ret_key = key;
     return 0;
 }
 
