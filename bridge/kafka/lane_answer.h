@@ -17,6 +17,7 @@ typedef struct ab_state_part {
     bool looking;      /* the brokers are being asked where its log begins and ends */
     bool assigned;     /* fetched from ab_store_next() on */
     bool delivered;    /* something came since it was assigned, so the library's position counts */
+    bool loading;      /* read to its end, and written to its store step by step; not assigned */
     bool restored;     /* has been at the end once since it was assigned */
     bool stopped;      /* the topic's data are damaged: an operator decides */
     int64_t eof;       /* where the log ended when it was last read to its end, -1: not yet */
@@ -61,6 +62,7 @@ struct ab_answers {
     bool busy;          /* the state consumer has more than one turn takes */
     bool barrier_slow;  /* the last barrier took longer than is waited for */
     int lookups_most;   /* partitions of the next look-up */
+    unsigned loading;   /* partitions that are */
     int64_t barrier_begun_ns;
     int64_t next_barrier_ns;
     int64_t next_sweep_ns; /* when every state partition is looked at again */
@@ -92,6 +94,13 @@ bool ab_answers_commit(ab_lane_t *lane, size_t topic, int32_t partition);
  * of which the brokers have told where to begin. True when there was one to open. */
 bool ab_answers_open_one(ab_lane_t *lane, int64_t now);
 
+/** A partition whose store is loaded has been read to its end: it is fetched no more until all of
+ * it is written. */
+void ab_answers_begin_load(ab_lane_t *lane, size_t topic, int32_t partition);
+
+/** Writes some of it. True when that was the last, and the partition is fetched again. */
+bool ab_answers_load_some(ab_lane_t *lane, size_t topic, int32_t partition);
+
 /** The store cannot be used any more: it is made anew. */
 void ab_answers_rebuild(ab_lane_t *lane, size_t topic, int32_t partition, const char *why);
 
@@ -109,7 +118,7 @@ void ab_answers_lose(ab_lane_t *lane, int source, int32_t partition);
  *  is, and shows how they stand. */
 void ab_answers_serve(ab_lane_t *lane);
 
-/** True when everything below end has been applied. */
+/** True when everything below end has been applied, and can be looked up. */
 bool ab_answers_reached(ab_lane_t *lane, size_t topic, int32_t partition, int64_t end);
 
 /** Makes the state consumer of a life; ends it, giving every store back. */

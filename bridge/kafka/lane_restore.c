@@ -48,6 +48,16 @@ static void note_restored(ab_lane_t *lane, size_t topic, int32_t partition)
                  fields, 3);
 }
 
+/* Everything that the topic held has been applied, or collected. */
+static void reach_end(ab_lane_t *lane, size_t topic, int32_t partition)
+{
+    if (ab_store_is_loading(lane->answers->topics[topic].parts[partition].store)) {
+        ab_answers_begin_load(lane, topic, partition);
+    } else {
+        note_restored(lane, topic, partition);
+    }
+}
+
 static void count_applied(ab_lane_t *lane, size_t topic, const ab_record_t *record,
                           ab_state_verdict_t verdict)
 {
@@ -107,7 +117,7 @@ static void on_error(ab_lane_t *lane, size_t topic, const rd_kafka_message_t *me
             part->delivered = true;
             part->eof = message->offset;
             ab_store_advance(part->store, message->offset);
-            note_restored(lane, topic, partition);
+            reach_end(lane, topic, partition);
         }
         break;
     case AB_ACTION_GAP:
@@ -160,7 +170,25 @@ static void on_message(ab_lane_t *lane, const rd_kafka_message_t *message)
     part->delivered = true;
     apply(lane, topic, part, message);
     if (part->assigned && ab_store_next(part->store) >= part->last) {
-        note_restored(lane, topic, message->partition);
+        reach_end(lane, topic, message->partition);
+    }
+}
+
+/* Writes the partitions that have been read to their end: one step, and more while there is time.
+ */
+static void load_some(ab_lane_t *lane, int64_t until)
+{
+    for (size_t t = 0; t < lane->answers->topic_count; t++) {
+        for (int32_t p = 0; p < lane->answers->topics[t].count; p++) {
+            while (lane->fate == AB_FATE_GO && lane->answers->topics[t].parts[p].loading) {
+                if (ab_answers_load_some(lane, t, p)) {
+                    note_restored(lane, t, p);
+                }
+                if (ab_lane_now_ns() >= until) {
+                    return;
+                }
+            }
+        }
     }
 }
 
@@ -243,6 +271,10 @@ void ab_answers_serve(ab_lane_t *lane)
             break;
         }
     }
+    if (answers->loading > 0) {
+        load_some(lane, begun + SERVE_NS);
+        answers->busy |= answers->loading > 0;
+    }
     /* A lane may have many partitions, and this is called for every record. */
     if (lane->fate == AB_FATE_GO && begun >= answers->next_sweep_ns) {
         const bool opened = ab_answers_open_one(lane, begun);
@@ -256,7 +288,7 @@ bool ab_answers_reached(ab_lane_t *lane, size_t topic, int32_t partition, int64_
 {
     ab_answers_t *answers = lane->answers;
     ab_state_part_t *part = ab_answers_part(lane, topic, partition);
-    if (part == NULL || !part->assigned) {
+    if (part == NULL || !part->assigned || ab_store_is_loading(part->store)) {
         return false;
     }
     if (ab_store_next(part->store) >= end || part->eof >= end) {

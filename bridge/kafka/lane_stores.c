@@ -10,6 +10,11 @@
 #define LATER_MS 5000
 /* Most partitions of one look-up. */
 #define LOOKUPS_MAX 64
+/* What the stores that are loaded collect in: a share of this for each state partition of the lane,
+ * within bounds. Less memory makes more to merge, and no other difference. */
+#define LOADS_MAX  ((uint64_t)16 * 1024 * 1024)
+#define LOAD_MOST  ((uint64_t)8 * 1024 * 1024)
+#define LOAD_LEAST ((uint64_t)256 * 1024)
 
 static unsigned owner_of(const ab_lane_t *lane)
 {
@@ -70,11 +75,18 @@ static void fetch(ab_lane_t *lane, size_t topic, int32_t partition, bool on)
     rd_kafka_topic_partition_list_destroy(list);
 }
 
+static void end_load(ab_lane_t *lane, ab_state_part_t *part)
+{
+    lane->answers->loading -= part->loading ? 1 : 0;
+    part->loading = false;
+}
+
 void ab_answers_give_back(ab_lane_t *lane, size_t topic, int32_t partition)
 {
     ab_state_part_t *part = &lane->answers->topics[topic].parts[partition];
     fetch(lane, topic, partition, false);
     part->looking = false;
+    end_load(lane, part);
     if (part->store != NULL) {
         ab_stores_return(lane->shared->stores, part->store);
         part->store = NULL;
@@ -122,6 +134,10 @@ void ab_answers_trouble(ab_lane_t *lane, size_t topic, int32_t partition, ab_sto
         ab_answers_rebuild(lane, topic, partition, text);
         break;
     case AB_STORE_AGAIN: /* the map has grown, the batch is gone */
+        if (ab_store_next(part->store) == AB_STORE_UNREAD) {
+            ab_answers_try_again(lane, topic, partition, 0); /* where it begins is to be asked */
+            break;
+        }
         fetch(lane, topic, partition, false);
         fetch(lane, topic, partition, true);
         break;
@@ -174,6 +190,20 @@ static const char *unfit(const ab_store_t *store, int64_t low, int64_t high)
     return NULL;
 }
 
+static size_t load_memory(const ab_lane_t *lane)
+{
+    uint64_t parts = 0;
+    for (size_t t = 0; t < lane->answers->topic_count; t++) {
+        for (int32_t p = 0; p < lane->answers->topics[t].count; p++) {
+            parts += lane->answers->topics[t].parts[p].users > 0 ? 1 : 0;
+        }
+    }
+    uint64_t memory = lane->config->memory_per_lane_bytes / 4;
+    memory = (memory < LOADS_MAX ? memory : LOADS_MAX) / (parts > 0 ? parts : 1);
+    memory = memory < LOAD_MOST ? memory : LOAD_MOST;
+    return (size_t)(memory > LOAD_LEAST ? memory : LOAD_LEAST);
+}
+
 /* The brokers have told where the log begins and ends. */
 static void begin_reading(ab_lane_t *lane, size_t topic, int32_t partition, int64_t low,
                           int64_t high)
@@ -192,6 +222,13 @@ static void begin_reading(ab_lane_t *lane, size_t topic, int32_t partition, int6
             return;
         }
     }
+    if (ab_store_next(part->store) == AB_STORE_UNREAD && high > low) {
+        const ab_store_result_t result = ab_store_load_begin(part->store, load_memory(lane));
+        if (result != AB_STORE_OK) {
+            ab_answers_trouble(lane, topic, partition, result);
+            return;
+        }
+    }
     ab_store_advance(part->store, low);
     part->first = ab_store_next(part->store);
     part->last = high;
@@ -203,6 +240,28 @@ static void begin_reading(ab_lane_t *lane, size_t topic, int32_t partition, int6
         ab_lane_emit(lane, AB_LEVEL_INFO, "state_restoring",
                      "a store of published state catches up with its topic", fields, 4);
     }
+}
+
+void ab_answers_begin_load(ab_lane_t *lane, size_t topic, int32_t partition)
+{
+    fetch(lane, topic, partition, false);
+    lane->answers->topics[topic].parts[partition].loading = true;
+    lane->answers->loading++;
+}
+
+bool ab_answers_load_some(ab_lane_t *lane, size_t topic, int32_t partition)
+{
+    ab_state_part_t *part = &lane->answers->topics[topic].parts[partition];
+    bool done = false;
+    const ab_store_result_t result =
+        ab_store_load_step(part->store, owner_of(lane), wall_ms(), &done);
+    if (result != AB_STORE_OK) {
+        ab_answers_trouble(lane, topic, partition, result);
+    } else if (done) {
+        end_load(lane, part);
+        fetch(lane, topic, partition, true);
+    }
+    return done && part->assigned;
 }
 
 static void tell_found(ab_lane_t *lane, const char *topic, int32_t partition,
@@ -305,8 +364,8 @@ static void hear_lookups(ab_lane_t *lane)
 static bool is_due(const ab_lane_t *lane, size_t topic, int32_t partition, int64_t now)
 {
     const ab_state_part_t *part = &lane->answers->topics[topic].parts[partition];
-    return part->users > 0 && !part->assigned && !part->looking && !part->stopped &&
-           now >= part->next_try_ns &&
+    return part->users > 0 && !part->assigned && !part->looking && !part->loading &&
+           !part->stopped && now >= part->next_try_ns &&
            /* Else there is no such partition: the counts differ. */
            partition < lane->facts[lane->answers->topics[topic].index].partitions;
 }
