@@ -38,6 +38,9 @@ ENVELOPE, SNAPSHOT = REFERENCE.classes["AgentEnvelope"], REFERENCE.classes["Stat
 HEAP = "-Xms1G -Xmx1G"
 LIGHT_PER_S = 300
 ANSWERS_S = 300
+# How often a writer looks what is due, and how long its producer waits for more.
+TICK_S = 0.001
+LINGER_MS = 0.5
 # Answers of one measurement, which the broker keeps: 1 GB at most.
 ANSWERS_BYTES = 10**9
 ROUTES = {"external_event": "drop", "tool_result": "drop", "approval": "drop", "export_request": "answer"}
@@ -81,27 +84,27 @@ def read_answers(bootstrap, topic, count, results):
     _, end = consumer.get_watermark_offsets(TopicPartition(topic, 0), 30)
     consumer.assign([TopicPartition(topic, 0, end)])
     results.send(None)
-    came, deadline = {}, time.monotonic() + ANSWERS_S
+    came, deadline = [], time.monotonic() + ANSWERS_S
     while len(came) < count and time.monotonic() < deadline:
         first = consumer.poll(1)
-        for message in [first] * bool(first) + consumer.consume(1000, 0):
-            if not message.error():
-                came[SNAPSHOT.FromString(message.value()).request_id] = time.monotonic()
-    results.send(came)
+        messages = [first] * bool(first) + consumer.consume(1000, 0)
+        now = time.monotonic()
+        came += [(message.value(), now) for message in messages if not message.error()]
+    results.send({SNAPSHOT.FromString(value).request_id: when for value, when in came})  # read when it costs nobody
 
 
 def write_requests(bootstrap, topic, values, per_second, results):
     """When each request was given to the producer: at a rate, or (None) all at once."""
-    producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 1, "log_level": 2,
+    producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": LINGER_MS, "log_level": 2,
                          "queue.buffering.max.messages": len(values) + 1})
     producer.list_topics(topic, 30)
     sent, began = {}, time.monotonic()
-    for number, (request, key, value) in enumerate(values):
-        if per_second:
-            time.sleep(max(0.0, began + number / per_second - time.monotonic()))
-        sent[request] = time.monotonic()
-        producer.produce(topic, value, key, 0)
-        producer.poll(0)
+    while len(sent) < len(values):
+        due = int((time.monotonic() - began) * per_second) + 1 if per_second else len(values)
+        for request, key, value in values[len(sent):due]:
+            sent[request] = time.monotonic()
+            producer.produce(topic, value, key, 0)
+        time.sleep(TICK_S)
     results.send(sent if producer.flush(60) == 0 else {})
 
 

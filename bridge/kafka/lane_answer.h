@@ -2,8 +2,9 @@
 #define BRIDGE_KAFKA_LANE_ANSWER_H
 
 /* How a lane answers export requests: lane_stores.c gets stores going, lane_restore.c keeps them at
- * the end of the state topics, lane_answer.c holds requests until their barrier is reached
- * (specs/lane.md). Everything here does nothing in a lane that answers none. */
+ * the end of the state topics, lane_barrier.c asks where these end, lane_answer.c holds requests
+ * until their barrier is reached (specs/lane.md). Everything here does nothing in a lane that
+ * answers none. */
 
 #include "bridge/kafka/asker.h"
 #include "bridge/kafka/lane_state.h"
@@ -124,6 +125,18 @@ bool ab_answers_reached(ab_lane_t *lane, size_t topic, int32_t partition, int64_
 /** Makes the state consumer of a life; ends it, giving every store back. */
 bool ab_answers_connect(ab_lane_t *lane);
 void ab_answers_disconnect(ab_lane_t *lane);
+
+/* lane_barrier.c */
+
+/** The ends that the request at offset waits for, into held: those of the last barrier where that
+ *  covers it, else of a fresh one, which is waited for a little where wait says so. False while
+ *  they are not known. */
+bool ab_answers_find_ends(ab_lane_t *lane, int source, int32_t partition, int64_t offset, bool wait,
+                          ab_held_t *held);
+
+/** True when the request at offset, which is about to be taken, needs a barrier that is not known
+ *  yet, and that has been asked for: there is time for something else. */
+bool ab_answers_ask_ahead(ab_lane_t *lane, int source, int32_t partition, int64_t offset);
 
 /* lane_answer.c */
 
