@@ -36,7 +36,7 @@ REFERENCE = Reference()
 ENVELOPE, SNAPSHOT = REFERENCE.classes["AgentEnvelope"], REFERENCE.classes["StateSnapshot"]
 # What Kafka's own scripts give a broker. The tests' 128 MiB are collected every other second, for 20 to 40 ms.
 HEAP = "-Xms1G -Xmx1G"
-LIGHT_PER_S = 300
+LOADS_PER_S = 300, 1000, 4000  # and half of the most
 ANSWERS_S = 300
 # How often a writer looks what is due, and how long its producer waits for more.
 TICK_S = 0.001
@@ -122,9 +122,11 @@ def ask(broker, topics, keys, count, per_second):
     reader = spawn.Process(target=read_answers, args=(broker.bootstrap, snapshots, count, results[0]), daemon=True)
     writer = spawn.Process(target=write_requests, args=(broker.bootstrap, source, values, per_second, results[1]),
                            daemon=True)
-    reader.start()
-    told[0].recv()
-    writer.start()
+    for process, result in ((reader, results[0]), (writer, results[1])):
+        process.start()
+        result.close()  # the process has it now: its end is seen here when it fails
+        if process is reader:
+            told[0].recv()
     sent, came = told[1].recv(), told[0].recv()
     if sent.keys() != came.keys() or len(sent) != count:
         raise SystemExit(f"{count} requests: {len(sent)} were written and {len(came)} answered")
@@ -157,10 +159,11 @@ def bench_bridge(broker, folder, keys, size, arguments):
         done = bridge.wait_event("state_restored", timeout_s=300)
         restore_s, restore_cpu = time.monotonic() - begun_at, cpu_seconds(bridge.process) - begun_cpu
         exchange = source, snapshots
-        wait_at(broker, exchange, keys, size, LIGHT_PER_S, arguments.warm_up)
+        os.sync()  # what was published is on the disk before anybody waits for an answer
+        wait_at(broker, exchange, keys, size, LOADS_PER_S[0], arguments.warm_up)
         rate, _ = ask(broker, exchange, keys, min(arguments.requests, ANSWERS_BYTES // size), None)
-        loads = [wait_at(broker, exchange, keys, size, per_second, arguments.seconds) for per_second in
-                 (LIGHT_PER_S, rate / 4, rate / 2)]
+        loads = [wait_at(broker, exchange, keys, size, per_second, arguments.seconds)
+                 for per_second in sorted({*(load for load in LOADS_PER_S if load < rate / 2), rate / 2})]
     finally:
         bridge.kill9()
     return {"state_bytes": size, "keys": keys, "restored_records": done["offset"] - begun["from"],

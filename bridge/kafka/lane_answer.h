@@ -27,6 +27,7 @@ typedef struct ab_state_part {
     int64_t last;
     int64_t pending_ns; /* when the first record was applied that is not committed, 0: none */
     int64_t next_try_ns;
+    unsigned failed_loads; /* one behind the other */
 } ab_state_part_t;
 
 /** One topic of state.snapshots_from. */
@@ -57,14 +58,14 @@ struct ab_answers {
     ab_held_t *held;
     const ab_held_t *released; /* the one whose record is being taken */
     aw_arena_t *arena;
-    ab_answer_t answer; /* to the record in hand; without a value: it is too large to be made */
-    bool *told;         /* per source: that a state topic's partition count is not its own */
-    int snapshots;      /* index of snapshots.topic in shared->topics */
-    bool busy;          /* the state consumer has more than one turn takes */
-    bool barrier_slow;  /* the last barrier took longer than is waited for */
-    int lookups_most;   /* partitions of the next look-up */
-    unsigned loading;   /* partitions that are */
-    int64_t barrier_begun_ns;
+    ab_answer_t answer;   /* to the record in hand; without a value: it is too large to be made */
+    bool *told;           /* per source: that a state topic's partition count is not its own */
+    int snapshots;        /* index of snapshots.topic in shared->topics */
+    bool busy;            /* the state consumer has more than one turn takes */
+    bool barrier_slow;    /* the last barrier took longer than is waited for */
+    int lookups_most;     /* partitions of the next look-up */
+    unsigned loading;     /* partitions that are */
+    int64_t next_step_ns; /* of a load, while records wait */
     int64_t next_barrier_ns;
     int64_t next_sweep_ns; /* when every state partition is looked at again */
     int64_t shown_ns;

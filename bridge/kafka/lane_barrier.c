@@ -128,7 +128,6 @@ static bool begin_barrier(ab_lane_t *lane, int source, int32_t partition, int64_
         return false;
     }
     held->again_ns = now + (int64_t)BARRIER_AGAIN_MS * AB_NS_PER_MS;
-    answers->barrier_begun_ns = now;
     cover(lane, source, partition, offset); /* before the ends are asked for */
     ask_ends(lane);
     return true;
@@ -148,7 +147,7 @@ static bool hear_barrier(ab_lane_t *lane, int64_t wait_ns)
     }
     rd_kafka_resp_err_t err = answer.error;
     const bool known = err == RD_KAFKA_RESP_ERR_NO_ERROR;
-    answers->barrier_slow = !known || now - answers->barrier_begun_ns > BARRIER_WAIT_NS;
+    answers->barrier_slow = !known || answer.took_ns > BARRIER_WAIT_NS;
     answers->next_barrier_ns = known ? 0 : now + (int64_t)BARRIER_AGAIN_MS * AB_NS_PER_MS;
     if (known) {
         err = note_ends(lane, answer.high);

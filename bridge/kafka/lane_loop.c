@@ -304,6 +304,7 @@ static void turn(ab_lane_t *lane, int64_t now, unsigned *served)
     rd_kafka_message_t *message =
         rd_kafka_consumer_poll(lane->consumer, ab_answers_patience_ms(lane, poll_ms(lane, now)));
     lane->last_poll_ns = now;
+    lane->idle = message == NULL;
     serve_producer(lane, served, message == NULL);
     if (message != NULL) {
         on_message(lane, message);

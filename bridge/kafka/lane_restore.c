@@ -41,6 +41,7 @@ static void note_restored(ab_lane_t *lane, size_t topic, int32_t partition)
         return;
     }
     part->restored = true;
+    part->failed_loads = 0;
     const ab_field_t fields[] = {AB_TEXT("topic", lane->answers->topics[topic].name),
                                  AB_NUMBER("partition", partition),
                                  AB_NUMBER("offset", ab_store_next(part->store))};
@@ -174,9 +175,10 @@ static void on_message(ab_lane_t *lane, const rd_kafka_message_t *message)
     }
 }
 
-/* Writes the partitions that have been read to their end: one step, and more while there is time.
- */
-static void load_some(ab_lane_t *lane, int64_t until)
+/* Writes the partitions that have been read to their end: one step, and more while there is time. A
+ * step may take long, with a sync of the disk in it: the records that wait get as much time behind
+ * it. */
+static void load_some(ab_lane_t *lane, int64_t begun)
 {
     for (size_t t = 0; t < lane->answers->topic_count; t++) {
         for (int32_t p = 0; p < lane->answers->topics[t].count; p++) {
@@ -184,7 +186,9 @@ static void load_some(ab_lane_t *lane, int64_t until)
                 if (ab_answers_load_some(lane, t, p)) {
                     note_restored(lane, t, p);
                 }
-                if (ab_lane_now_ns() >= until) {
+                const int64_t now = ab_lane_now_ns();
+                if (now >= begun + SERVE_NS) {
+                    lane->answers->next_step_ns = now + (now - begun);
                     return;
                 }
             }
@@ -271,10 +275,10 @@ void ab_answers_serve(ab_lane_t *lane)
             break;
         }
     }
-    if (answers->loading > 0) {
-        load_some(lane, begun + SERVE_NS);
-        answers->busy |= answers->loading > 0;
+    if (answers->loading > 0 && (lane->idle || begun >= answers->next_step_ns)) {
+        load_some(lane, begun);
     }
+    answers->busy |= answers->loading > 0;
     /* A lane may have many partitions, and this is called for every record. */
     if (lane->fate == AB_FATE_GO && begun >= answers->next_sweep_ns) {
         const bool opened = ab_answers_open_one(lane, begun);

@@ -145,6 +145,7 @@ struct ab_lane {
     bool headers_unreadable; /* of the record in hand */
     bool without_source;     /* the same: routed without the source header */
     bool timestamp_zero;     /* the same: routed with "now" */
+    bool idle;               /* no record waited when the consumer was polled last */
     bool committing;
     bool aborting;
     bool had_assignment;

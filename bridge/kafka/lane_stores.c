@@ -8,6 +8,8 @@
  * and after the disk refused. */
 #define SOON_MS  AB_STATE_SOON_MS
 #define LATER_MS 5000
+/* A load that fails begins with the topic again: longest between two. */
+#define LATER_MAX_MS 300000
 /* Most partitions of one look-up. */
 #define LOOKUPS_MAX 64
 /* What the stores that are loaded collect in: a share of this for each state partition of the lane,
@@ -123,6 +125,20 @@ void ab_answers_rebuild(ab_lane_t *lane, size_t topic, int32_t partition, const 
     ab_answers_try_again(lane, topic, partition, wait_ms);
 }
 
+/* How long a store that was refused something stands still: a load twice as long each time. */
+static unsigned later_ms(ab_state_part_t *part)
+{
+    unsigned wait_ms = LATER_MS;
+    if (ab_store_next(part->store) != AB_STORE_UNREAD) {
+        return wait_ms;
+    }
+    for (unsigned i = 0; i < part->failed_loads && wait_ms < LATER_MAX_MS; i++) {
+        wait_ms *= 2;
+    }
+    part->failed_loads++;
+    return wait_ms < LATER_MAX_MS ? wait_ms : LATER_MAX_MS;
+}
+
 /* A call on a store went wrong. */
 void ab_answers_trouble(ab_lane_t *lane, size_t topic, int32_t partition, ab_store_result_t result)
 {
@@ -152,7 +168,7 @@ void ab_answers_trouble(ab_lane_t *lane, size_t topic, int32_t partition, ab_sto
             "a store of published state cannot be read or written: check the disk of state.dir; "
             "export requests wait, everything else goes on",
             of->name, partition, text);
-        ab_answers_try_again(lane, topic, partition, LATER_MS);
+        ab_answers_try_again(lane, topic, partition, later_ms(part));
         break;
     }
 }

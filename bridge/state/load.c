@@ -509,6 +509,14 @@ int ab_load_next(ab_load_t *load, ab_load_key_t *ret_key)
     return 0;
 }
 
+void ab_load_let_go(ab_load_t *load)
+{
+    if (load->map != NULL) {
+        /* Of a shared map this drops the mapping only: what is looked at again is mapped again. */
+        (void)madvise((void *)(uintptr_t)load->map, (size_t)load->file_bytes, MADV_DONTNEED);
+    }
+}
+
 ab_load_facts_t ab_load_facts(const ab_load_t *load)
 {
     return (ab_load_facts_t){

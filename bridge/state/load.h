@@ -57,9 +57,13 @@ bool ab_load_is_over(const ab_load_t *load);
  *  not hold what was written. */
 int ab_load_next(ab_load_t *load, ab_load_key_t *ret_key);
 
+/** Lets go of the memory that the file was read into, which the kernel may keep; views stay good.
+ */
+void ab_load_let_go(ab_load_t *load);
+
 /** What it uses, and has done. */
 typedef struct ab_load_facts {
-    size_t memory_bytes;  /* set aside; while it sorts, up to a quarter of the arena more */
+    size_t memory_bytes;  /* set aside; while it sorts, up to a third of the arena more */
     size_t largest_bytes; /* of the largest entry */
     uint64_t file_bytes;
     size_t runs;

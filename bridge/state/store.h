@@ -33,8 +33,8 @@ typedef enum ab_store_result {
 /** What ab_store_open() found. */
 typedef enum ab_store_found {
     AB_STORE_FOUND_WHOLE,
-    AB_STORE_FOUND_NOTHING, /* begun anew: there was none */
-    AB_STORE_FOUND_DAMAGED, /* begun anew: it could not be read, or stopped half way */
+    AB_STORE_FOUND_NOTHING, /* begun anew: there was none, or a load of it had stopped half way */
+    AB_STORE_FOUND_DAMAGED, /* begun anew: it could not be read */
     AB_STORE_FOUND_OTHER    /* begun anew: of another version, topic or partition */
 } ab_store_found_t;
 

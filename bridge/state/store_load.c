@@ -115,6 +115,8 @@ ab_store_result_t ab_store_load_step(ab_store_t *store, unsigned owner, int64_t 
     if (last) {
         ab_load_free(store->load);
         store->load = NULL;
+    } else {
+        ab_load_let_go(store->load);
     }
     *ret_done = last;
     return AB_STORE_OK;
