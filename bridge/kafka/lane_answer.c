@@ -7,10 +7,11 @@
 
 /* Before a request is held, so much time is given to state that is on its way: to hold costs more.
  */
-#define SPIN_NS        (4 * AB_NS_PER_MS)
-#define HELD_POLL_MS   1
-#define LOOKUP_POLL_MS 10
-#define BUSY_POLL_MS   0
+#define SPIN_NS           (4 * AB_NS_PER_MS)
+#define HELD_POLL_MS      1
+#define RESTORING_POLL_MS 1
+#define LOOKUP_POLL_MS    10
+#define BUSY_POLL_MS      0
 
 /* What a look at a request came to. */
 typedef enum look { LOOK_READY, LOOK_WAIT, LOOK_NEVER } look_t;
@@ -292,6 +293,7 @@ int ab_answers_patience_ms(const ab_lane_t *lane, int most_ms)
         return most_ms;
     }
     const int limit = lane->answers->busy                         ? BUSY_POLL_MS
+                      : lane->answers->restoring                  ? RESTORING_POLL_MS
                       : lane->answers->held != NULL               ? HELD_POLL_MS
                       : !ab_asker_is_idle(lane->answers->lookups) ? LOOKUP_POLL_MS
                                                                   : most_ms;

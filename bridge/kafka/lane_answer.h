@@ -62,6 +62,7 @@ struct ab_answers {
     bool *told;           /* per source: that a state topic's partition count is not its own */
     int snapshots;        /* index of snapshots.topic in shared->topics */
     bool busy;            /* the state consumer has more than one turn takes */
+    bool restoring;       /* a partition is read towards its end: more is on its way */
     bool barrier_slow;    /* the last barrier took longer than is waited for */
     int lookups_most;     /* partitions of the next look-up */
     unsigned loading;     /* partitions that are */

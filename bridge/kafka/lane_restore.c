@@ -199,12 +199,14 @@ static void load_some(ab_lane_t *lane, int64_t begun)
 /* Batches that are old enough, and stores that stand at the end. */
 static void commit_due(ab_lane_t *lane, int64_t now)
 {
+    lane->answers->restoring = false;
     for (size_t t = 0; t < lane->answers->topic_count; t++) {
         for (int32_t p = 0; p < lane->answers->topics[t].count; p++) {
             const ab_state_part_t *part = &lane->answers->topics[t].parts[p];
             if (!part->assigned) {
                 continue;
             }
+            lane->answers->restoring |= !part->restored;
             if (part->pending_ns == 0 ||
                 now - part->pending_ns >= (int64_t)BATCH_MS * AB_NS_PER_MS) {
                 (void)ab_answers_commit(lane, t, p);
