@@ -11,6 +11,12 @@
 
 #define KEYS         20000u /* more than a step writes */
 #define SETTINGS_MAX 1024u
+/* The brokers give a batch at a time, and the topic has many: so slow that a load can be seen half
+ * way, and so slow that it gets no further while a test does something else. */
+#define SLOW_MS       200
+#define STALL_MS      20000
+#define LOOK_EVERY_MS 5
+#define LOOKS_MAX     10000u
 /* So little memory that what is collected makes several runs. */
 #define SETTINGS                                                                                   \
     "memory: {per_lane: 8MiB}\n"                                                                   \
@@ -104,17 +110,52 @@ static void test_load_answers_from_a_whole_store_and_goes_on(void **state)
     rig_close(rig);
 }
 
-/* The relay goes on while a store is loaded; a load that is stopped anywhere begins anew. */
+/* How many records of the state topic were read. */
+static uint64_t count_read(rig_t *rig)
+{
+    ab_status_t *status = ab_relay_status(rig->relay);
+    assert_non_null(status);
+    const uint64_t count = status->total.state_records[AB_STATE_TAKEN];
+    ab_status_free(status);
+    return count;
+}
+
+/* Lets every answer of the broker of the state topic take so long; the one that leads all else of
+ * this test is as quick as ever. */
+static void slow_down(rig_t *rig, int rtt_ms)
+{
+    assert_int_equal(rd_kafka_mock_broker_set_rtt(rig->mock, RIG_OUTPUT_BROKER, rtt_ms),
+                     RD_KAFKA_RESP_ERR_NO_ERROR);
+}
+
+/* The relay goes on while a store is loaded; a load that is stopped half way begins anew. */
 static void test_load_is_in_nobodys_way(void **state)
 {
     rig_t *rig = open_filled(*state);
+    for (int32_t p = 0; p < RIG_OUTPUT_PARTITIONS; p++) {
+        assert_int_equal(rd_kafka_mock_partition_set_leader(rig->mock, "ev", p, RIG_SOURCE_BROKER),
+                         RD_KAFKA_RESP_ERR_NO_ERROR);
+    }
+    slow_down(rig, SLOW_MS);
     rig_start(rig);
+    for (unsigned tries = 0; count_read(rig) == 0; tries++) {
+        assert_true(tries < LOOKS_MAX);
+        rig_sleep_ms(LOOK_EVERY_MS);
+    }
+    slow_down(rig, STALL_MS);
     rig_write(rig, 40);
-    rig_await_all(rig);
+    rig_await_consumed(rig, 40);
+    assert_in_range(count_read(rig), 1, 2 * KEYS - 1);
     rig_stop(rig, AB_EXIT_OK);
+    assert_int_equal(rig_count(rig, "state_restored"), 0);
+    slow_down(rig, 0);
+    assert_int_equal(rig_size(rig, "ev"), 40);
     rig_start(rig);
     ask(rig, 5);
+    rig_await(rig, "state_restored", 1);
     rig_await_consumed(rig, 41);
+    assert_int_equal(count_read(rig), 2 * KEYS);
+    expect_last_answer(rig, 1, 5, 2);
     rig_stop(rig, AB_EXIT_OK);
     assert_int_equal(rig_count(rig, "store_failed"), 0);
     rig_close(rig);
@@ -128,7 +169,7 @@ static void limit_files(rlim_t bytes)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-/* No room for the runs, and then for the store that comes of them: it begins anew. */
+/* No room for the runs: when there is some again, the load begins anew. */
 static void test_load_on_a_full_disk_begins_anew_when_there_is_room(void **state)
 {
     rig_t *rig = open_filled(*state);
