@@ -1,5 +1,6 @@
-/* What a store costs: records applied a second and a second of CPU, bytes a key, and how long a
- * look-up takes, for so many keys and so large states. Prints one JSON object.
+/* What a store costs: records applied a second and a second of CPU while it is loaded, and while a
+ * tenth of its keys change again; bytes a key, and how long a look-up takes, for so many keys and
+ * so large states. Prints one JSON object.
  *
  *   state_bench FOLDER KEYS STATE_BYTES */
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #define BATCH_BYTES   ((uint64_t)8 * 1024 * 1024)
 #define LOOKUPS       20000u
 #define STATE_MAX     (1024u * 1024u)
+#define KEY_ROOM      32u
 
 static double wall_seconds(void)
 {
@@ -59,17 +61,58 @@ static aw_span_t snapshot_of(const char *key, size_t key_size, size_t bytes, uin
     return (aw_span_t){buffer, (size_t)(at - buffer) + fill};
 }
 
-static int apply(ab_store_t *store, uint64_t keys, size_t bytes, uint8_t *buffer)
+/* What a part of the work took. */
+typedef struct cost {
+    double wall, cpu;
+} cost_t;
+
+static cost_t cost_now(void)
+{
+    return (cost_t){wall_seconds(), cpu_seconds()};
+}
+
+static cost_t cost_between(cost_t begun, cost_t ended)
+{
+    return (cost_t){ended.wall - begun.wall, ended.cpu - begun.cpu};
+}
+
+/* The records of a part of the history. */
+typedef struct part {
+    uint64_t keys;
+    size_t bytes;
+    uint8_t *buffer;
+    int64_t first, end; /* offsets */
+} part_t;
+
+static ab_record_t record_of(const part_t *part, int64_t offset, char key[KEY_ROOM])
+{
+    const size_t size = key_of((uint64_t)offset, part->keys, key, KEY_ROOM);
+    return (ab_record_t){.topic = "bench",
+                         .offset = offset,
+                         .key = aw_span_view(key, size),
+                         .value = snapshot_of(key, size, part->bytes, part->buffer)};
+}
+
+/* What it costs to make the records, which is no part of the store's work. */
+static cost_t measure_making(const part_t *part)
+{
+    volatile size_t sum = 0;
+    const cost_t begun = cost_now();
+    for (int64_t offset = part->first; offset < part->end; offset++) {
+        char key[KEY_ROOM];
+        const ab_record_t record = record_of(part, offset, key);
+        sum += record.value.data[record.value.size - 1];
+    }
+    return cost_between(begun, cost_now());
+}
+
+static int apply(ab_store_t *store, const part_t *part)
 {
     ab_state_verdict_t verdict;
     uint64_t pending;
-    for (int64_t offset = 0; offset < (int64_t)keys; offset++) {
-        char key[32];
-        const size_t size = key_of((uint64_t)offset, keys, key, sizeof(key));
-        const ab_record_t record = {.topic = "bench",
-                                    .offset = offset,
-                                    .key = aw_span_view(key, size),
-                                    .value = snapshot_of(key, size, bytes, buffer)};
+    for (int64_t offset = part->first; offset < part->end; offset++) {
+        char key[KEY_ROOM];
+        const ab_record_t record = record_of(part, offset, key);
         const ab_store_result_t result = ab_store_apply(store, &record, &verdict);
         if (result == AB_STORE_AGAIN) {
             offset = ab_store_next(store) - 1;
@@ -86,6 +129,40 @@ static int apply(ab_store_t *store, uint64_t keys, size_t bytes, uint8_t *buffer
     return ab_store_commit(store, OWNER, 0) == AB_STORE_OK ? 0 : -1;
 }
 
+/* As a lane reads a topic from its start. */
+static int load(ab_store_t *store, const part_t *part)
+{
+    bool done = false;
+    if (ab_store_load_begin(store, 0) != AB_STORE_OK || apply(store, part) != 0) {
+        return -1;
+    }
+    while (!done) {
+        if (ab_store_load_step(store, OWNER, 0, &done) != AB_STORE_OK) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+typedef int work_fn(ab_store_t *store, const part_t *part);
+
+/* The cost of a part without that of its records. */
+static int measure(ab_store_t *store, work_fn *work, const part_t *part, cost_t *ret_cost)
+{
+    const cost_t making = measure_making(part);
+    const cost_t begun = cost_now();
+    if (work(store, part) != 0) {
+        return -1;
+    }
+    *ret_cost = cost_between(making, cost_between(begun, cost_now()));
+    return 0;
+}
+
+static double rate(const part_t *part, double seconds)
+{
+    return (double)(part->end - part->first) / seconds;
+}
+
 static int by_size(const void *a, const void *b)
 {
     const double one = *(const double *)a;
@@ -100,7 +177,7 @@ static int look_up(ab_store_t *store, uint64_t keys, double *ret_median, double 
     aw_arena_t *arena = aw_arena_new(AB_ANSWER_ARENA_MAX);
     int result = times != NULL && arena != NULL ? 0 : -1;
     for (unsigned i = 0; result == 0 && i < LOOKUPS; i++) {
-        char key[32];
+        char key[KEY_ROOM];
         ab_answer_t answer;
         ab_answer_source_t source = {.topic = "bench", .found = true};
         const aw_span_t name =
@@ -128,41 +205,48 @@ static int look_up(ab_store_t *store, uint64_t keys, double *ret_median, double 
     return result;
 }
 
+/* Fills an empty store, reads on, looks up, and says what it took. */
+static int run(ab_store_t *store, uint64_t keys, size_t bytes, uint8_t *buffer)
+{
+    double median, p99;
+    cost_t loaded, updated;
+    const part_t all = {keys, bytes, buffer, 0, (int64_t)keys};
+    const part_t again = {keys, bytes, buffer, (int64_t)keys, (int64_t)(keys + (keys + 9) / 10)};
+    if (measure(store, load, &all, &loaded) != 0) {
+        return -1;
+    }
+    const ab_store_facts_t facts = ab_store_facts(store);
+    if (measure(store, apply, &again, &updated) != 0 || look_up(store, keys, &median, &p99) != 0) {
+        return -1;
+    }
+    (void)printf("{\"keys\": %llu, \"state_bytes\": %zu, \"applied_per_second\": %.0f, "
+                 "\"applied_per_cpu_second\": %.0f, \"updated_per_second\": %.0f, "
+                 "\"updated_per_cpu_second\": %.0f, \"store_bytes_per_key\": %.1f, "
+                 "\"answer_median_us\": %.1f, \"answer_p99_us\": %.1f}\n",
+                 (unsigned long long)facts.keys, bytes, rate(&all, loaded.wall),
+                 rate(&all, loaded.cpu), rate(&again, updated.wall), rate(&again, updated.cpu),
+                 (double)facts.size_bytes / (double)facts.keys, median, p99);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     char text[AB_STORE_TEXT_MAX];
-    ab_store_t *store;
+    ab_store_t *store = NULL;
     ab_store_found_t found;
-    double median, p99;
     if (argc != 4) {
         return 64;
     }
     const uint64_t keys = strtoull(argv[2], NULL, 10);
     const size_t bytes = strtoull(argv[3], NULL, 10);
     uint8_t *buffer = malloc(STATE_MAX);
-    if (buffer == NULL || bytes > STATE_MAX - 64 || keys == 0 ||
-        ab_store_open(argv[1], "bench", 0, &store, &found, text) != AB_STORE_OK) {
-        return 1;
+    int result = -1;
+    if (buffer != NULL && bytes <= STATE_MAX - 64 && keys > 0 &&
+        ab_store_open(argv[1], "bench", 0, &store, &found, text) == AB_STORE_OK) {
+        ab_store_set_owner(store, OWNER);
+        result = run(store, keys, bytes, buffer);
     }
-    ab_store_set_owner(store, OWNER);
-    const double wall = wall_seconds();
-    const double cpu = cpu_seconds();
-    if (apply(store, keys, bytes, buffer) != 0) {
-        return 1;
-    }
-    const double wall_taken = wall_seconds() - wall;
-    const double cpu_taken = cpu_seconds() - cpu;
-    if (look_up(store, keys, &median, &p99) != 0) {
-        return 1;
-    }
-    const ab_store_facts_t facts = ab_store_facts(store);
-    (void)printf("{\"keys\": %llu, \"state_bytes\": %zu, \"applied_per_second\": %.0f, "
-                 "\"applied_per_cpu_second\": %.0f, \"store_bytes_per_key\": %.1f, "
-                 "\"answer_median_us\": %.1f, \"answer_p99_us\": %.1f}\n",
-                 (unsigned long long)facts.keys, bytes, (double)keys / wall_taken,
-                 (double)keys / cpu_taken, (double)facts.size_bytes / (double)facts.keys, median,
-                 p99);
     ab_store_close(store);
     free(buffer);
-    return 0;
+    return result == 0 ? 0 : 1;
 }

@@ -115,6 +115,11 @@ static void print_store(const listing_t *listing, const ab_store_facts_t *facts,
                      (long long)next, (long long)current_ms);
         return;
     }
+    if (next == AB_STORE_UNREAD) {
+        (void)printf("%s:%d  not read yet, or not to the end of its topic, %llu bytes\n",
+                     listing->topic, listing->partition, (unsigned long long)facts->size_bytes);
+        return;
+    }
     (void)printf("%s:%d  %llu keys, %llu marked, %llu bytes, read up to offset %lld\n",
                  listing->topic, listing->partition, (unsigned long long)facts->keys,
                  (unsigned long long)facts->marked, (unsigned long long)facts->size_bytes,
@@ -282,7 +287,8 @@ const ab_verb_t ab_verb_store = {
         "the topics again and names every difference, every key whose last state record was\n"
         "refused, and what is damaged. Both only read, also beside a bridge that runs; there,\n"
         "keys that change meanwhile are left out of a check. 'rebuild' makes the stores anew from\n"
-        "the topics; the bridge must not run.\n"
+        "the topics; the bridge must not run. Both that make a store write a temporary file of\n"
+        "about the topic's size beside it.\n"
         "\n"
         "      --keys           a line for each key\n"
         "      --dir DIR        the folder of the stores, else state.dir of the configuration\n"

@@ -50,6 +50,16 @@ static ab_store_result_t commit(making_t *making, int64_t now_ms)
     return result;
 }
 
+static ab_store_result_t finish_load(ab_store_t *store)
+{
+    bool done = false;
+    ab_store_result_t result = AB_STORE_OK;
+    while (result == AB_STORE_OK && !done) {
+        result = ab_store_load_step(store, OWNER, ab_wall_ms(), &done);
+    }
+    return result;
+}
+
 /* Applies what lies between the store's last commit and the end. AB_STORE_AGAIN: the map has grown,
  * and what was applied since that commit has to be read again. */
 static ab_store_result_t apply_rest(making_t *making, ab_read_status_t *ret_status)
@@ -62,6 +72,9 @@ static ab_store_result_t apply_rest(making_t *making, ab_read_status_t *ret_stat
     size_t count;
     ab_store_result_t result = AB_STORE_OK;
     making->records = making->committed_records;
+    if (next == AB_STORE_UNREAD) {
+        result = ab_store_load_begin(making->store, 0);
+    }
     ab_reader_clear(making->reader);
     *ret_status = ab_reader_add_partition(making->reader, making->topic, making->partition, &all);
     if (*ret_status == AB_READ_OK) {
@@ -82,7 +95,8 @@ static ab_store_result_t apply_rest(making_t *making, ab_read_status_t *ret_stat
     const ab_reader_part_t *parts = ab_reader_parts_view(making->reader, &count);
     if (*ret_status == AB_READ_END && result == AB_STORE_OK && count > 0) {
         ab_store_advance(making->store, parts[0].end);
-        result = commit(making, ab_wall_ms());
+        result = ab_store_is_loading(making->store) ? finish_load(making->store)
+                                                    : commit(making, ab_wall_ms());
     }
     return result;
 }

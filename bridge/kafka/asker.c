@@ -30,6 +30,13 @@ static rd_kafka_resp_err_t ask(const ab_asker_t *asker, rd_kafka_topic_partition
                          : RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
 static bool quits(ab_asker_t *asker)
 {
     pthread_mutex_lock(&asker->lock);
@@ -49,12 +56,14 @@ static void *run(void *opaque)
             continue;
         }
         pthread_mutex_unlock(&asker->lock);
+        const int64_t begun = now_ns();
         if (answer->low != NULL) {
             answer->error = ask(asker, answer->low, RD_KAFKA_OFFSET_BEGINNING);
         }
         if (answer->error == RD_KAFKA_RESP_ERR_NO_ERROR && !quits(asker)) {
             answer->error = ask(asker, answer->high, RD_KAFKA_OFFSET_END);
         }
+        answer->took_ns = now_ns() - begun;
         pthread_mutex_lock(&asker->lock);
         asker->state = ASKER_ANSWERED;
         pthread_cond_broadcast(&asker->changed);

@@ -14,6 +14,7 @@ typedef struct ab_asker_answer {
     rd_kafka_resp_err_t error;             /* of the question as a whole: nothing was told */
     rd_kafka_topic_partition_list_t *low;  /* where the logs begin; NULL where that was not asked */
     rd_kafka_topic_partition_list_t *high; /* where they end; both with an error for each */
+    int64_t took_ns;                       /* the brokers */
 } ab_asker_answer_t;
 
 /** Asks through client, which is borrowed and outlives the asker; each of the two calls takes at

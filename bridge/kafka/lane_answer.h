@@ -2,8 +2,9 @@
 #define BRIDGE_KAFKA_LANE_ANSWER_H
 
 /* How a lane answers export requests: lane_stores.c gets stores going, lane_restore.c keeps them at
- * the end of the state topics, lane_answer.c holds requests until their barrier is reached
- * (specs/lane.md). Everything here does nothing in a lane that answers none. */
+ * the end of the state topics, lane_barrier.c asks where these end, lane_answer.c holds requests
+ * until their barrier is reached (specs/lane.md). Everything here does nothing in a lane that
+ * answers none. */
 
 #include "bridge/kafka/asker.h"
 #include "bridge/kafka/lane_state.h"
@@ -17,6 +18,7 @@ typedef struct ab_state_part {
     bool looking;      /* the brokers are being asked where its log begins and ends */
     bool assigned;     /* fetched from ab_store_next() on */
     bool delivered;    /* something came since it was assigned, so the library's position counts */
+    bool loading;      /* read to its end, and written to its store step by step; not assigned */
     bool restored;     /* has been at the end once since it was assigned */
     bool stopped;      /* the topic's data are damaged: an operator decides */
     int64_t eof;       /* where the log ended when it was last read to its end, -1: not yet */
@@ -25,6 +27,7 @@ typedef struct ab_state_part {
     int64_t last;
     int64_t pending_ns; /* when the first record was applied that is not committed, 0: none */
     int64_t next_try_ns;
+    unsigned failed_loads; /* one behind the other */
 } ab_state_part_t;
 
 /** One topic of state.snapshots_from. */
@@ -55,13 +58,15 @@ struct ab_answers {
     ab_held_t *held;
     const ab_held_t *released; /* the one whose record is being taken */
     aw_arena_t *arena;
-    ab_answer_t answer; /* to the record in hand; without a value: it is too large to be made */
-    bool *told;         /* per source: that a state topic's partition count is not its own */
-    int snapshots;      /* index of snapshots.topic in shared->topics */
-    bool busy;          /* the state consumer has more than one turn takes */
-    bool barrier_slow;  /* the last barrier took longer than is waited for */
-    int lookups_most;   /* partitions of the next look-up */
-    int64_t barrier_begun_ns;
+    ab_answer_t answer;   /* to the record in hand; without a value: it is too large to be made */
+    bool *told;           /* per source: that a state topic's partition count is not its own */
+    int snapshots;        /* index of snapshots.topic in shared->topics */
+    bool busy;            /* the state consumer has more than one turn takes */
+    bool restoring;       /* a partition is read towards its end: more is on its way */
+    bool barrier_slow;    /* the last barrier took longer than is waited for */
+    int lookups_most;     /* partitions of the next look-up */
+    unsigned loading;     /* partitions that are */
+    int64_t next_step_ns; /* of a load, while records wait */
     int64_t next_barrier_ns;
     int64_t next_sweep_ns; /* when every state partition is looked at again */
     int64_t shown_ns;
@@ -92,6 +97,13 @@ bool ab_answers_commit(ab_lane_t *lane, size_t topic, int32_t partition);
  * of which the brokers have told where to begin. True when there was one to open. */
 bool ab_answers_open_one(ab_lane_t *lane, int64_t now);
 
+/** A partition whose store is loaded has been read to its end: it is fetched no more until all of
+ * it is written. */
+void ab_answers_begin_load(ab_lane_t *lane, size_t topic, int32_t partition);
+
+/** Writes some of it. True when that was the last, and the partition is fetched again. */
+bool ab_answers_load_some(ab_lane_t *lane, size_t topic, int32_t partition);
+
 /** The store cannot be used any more: it is made anew. */
 void ab_answers_rebuild(ab_lane_t *lane, size_t topic, int32_t partition, const char *why);
 
@@ -109,12 +121,24 @@ void ab_answers_lose(ab_lane_t *lane, int source, int32_t partition);
  *  is, and shows how they stand. */
 void ab_answers_serve(ab_lane_t *lane);
 
-/** True when everything below end has been applied. */
+/** True when everything below end has been applied, and can be looked up. */
 bool ab_answers_reached(ab_lane_t *lane, size_t topic, int32_t partition, int64_t end);
 
 /** Makes the state consumer of a life; ends it, giving every store back. */
 bool ab_answers_connect(ab_lane_t *lane);
 void ab_answers_disconnect(ab_lane_t *lane);
+
+/* lane_barrier.c */
+
+/** The ends that the request at offset waits for, into held: those of the last barrier where that
+ *  covers it, else of a fresh one, which is waited for a little where wait says so. False while
+ *  they are not known. */
+bool ab_answers_find_ends(ab_lane_t *lane, int source, int32_t partition, int64_t offset, bool wait,
+                          ab_held_t *held);
+
+/** True when the request at offset, which is about to be taken, needs a barrier that is not known
+ *  yet, and that has been asked for: there is time for something else. */
+bool ab_answers_ask_ahead(ab_lane_t *lane, int source, int32_t partition, int64_t offset);
 
 /* lane_answer.c */
 

@@ -145,6 +145,17 @@ bool ab_lane_begin(ab_lane_t *lane)
     return true;
 }
 
+/* How long the markers take to be written when the call of the commit took so long. */
+static int64_t rest_after(int64_t took_ns)
+{
+    const int64_t least = (int64_t)AB_REST_MIN_MS * AB_NS_PER_MS;
+    const int64_t most = (int64_t)AB_REST_MAX_MS * AB_NS_PER_MS;
+    if (took_ns >= most / AB_REST_FACTOR) {
+        return most;
+    }
+    return took_ns * AB_REST_FACTOR > least ? took_ns * AB_REST_FACTOR : least;
+}
+
 /* Offsets into the transaction, then commit. The member must be the one that began (rule 3). */
 static bool finish(ab_lane_t *lane, rd_kafka_topic_partition_list_t *offsets)
 {
@@ -160,7 +171,10 @@ static bool finish(ab_lane_t *lane, rd_kafka_topic_partition_list_t *offsets)
     if (action != AB_ACTION_NONE || lane->txn.revoked) {
         return false;
     }
-    return call_until_settled(lane, CALL_COMMIT, NULL, NULL) == AB_ACTION_NONE;
+    const int64_t begun = ab_lane_now_ns();
+    action = call_until_settled(lane, CALL_COMMIT, NULL, NULL);
+    lane->rest_ns = rest_after(ab_lane_now_ns() - begun);
+    return action == AB_ACTION_NONE;
 }
 
 static rd_kafka_topic_partition_list_t *offsets_of_transaction(ab_lane_t *lane)

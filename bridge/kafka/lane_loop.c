@@ -10,6 +10,11 @@
 #define POLL_MAX_MS 50
 /* The producer's reports are served after so many records at the latest. */
 #define SERVE_EVERY 64u
+/* About what a barrier takes to be told: it is asked for so long before a transaction may begin,
+ * and covers what has come by then. */
+#define BARRIER_NS AB_NS_PER_MS
+/* A transaction with answers takes no request that needs another barrier when it is so old. */
+#define ANSWERS_MAX_NS (2 * AB_NS_PER_MS)
 
 /* False when memory is short: the transaction is given up, and the record comes again. */
 static bool decide(ab_lane_t *lane, const ab_record_t *record, int source,
@@ -28,6 +33,34 @@ static bool decide(ab_lane_t *lane, const ab_record_t *record, int source,
     return true;
 }
 
+/* Somebody waits for what the transaction holds: it is committed as soon as no record is at hand.
+ * To wait for a pause between records would take as long as they come without one. */
+static bool is_waited_for(const ab_lane_t *lane)
+{
+    return lane->txn.open && lane->txn.answers && !lane->plain;
+}
+
+/* Lets the markers of a transaction with answers be written before the next one begins, or stops so
+ * long before that. */
+static void rest(ab_lane_t *lane, int64_t before_ns)
+{
+    const int64_t left = lane->last_commit_ns + lane->rest_ns - before_ns - ab_lane_now_ns();
+    if (!lane->plain && !lane->txn.open && lane->txn.answers && left > 0) {
+        rd_kafka_poll(lane->producer, (int)((left + AB_NS_PER_MS - 1) / AB_NS_PER_MS));
+    }
+}
+
+/* Commits what is open before this record is taken. Its partition as it is afterwards: a long
+ * commit polls, and a rebalance may change it. NULL when the record cannot be taken now. */
+static ab_part_t *commit_before(ab_lane_t *lane, const ab_record_t *record, int source)
+{
+    if (!ab_lane_commit(lane)) {
+        return NULL;
+    }
+    ab_part_t *part = ab_parts_get(&lane->parts, source, record->partition);
+    return part->state == AB_PART_HELD && !lane->need_rewind ? part : NULL;
+}
+
 static void take_record(ab_lane_t *lane, rd_kafka_message_t *message, int source, ab_part_t *part)
 {
     ab_record_t record;
@@ -40,20 +73,22 @@ static void take_record(ab_lane_t *lane, rd_kafka_message_t *message, int source
     if (!decide(lane, &record, source, &verdict)) {
         return;
     }
-    if (verdict.outcome == AB_OUTCOME_ANSWERED &&
-        !ab_answers_take(lane, message, &record, source, part, &verdict)) {
-        return; /* it waits, or comes again */
-    }
-    if (lane->txn.open && lane->txn.suspect != suspect) {
-        if (!ab_lane_commit(lane)) {
+    if (verdict.outcome == AB_OUTCOME_ANSWERED) {
+        if (is_waited_for(lane) && ab_lane_now_ns() - lane->txn.begun_ns > ANSWERS_MAX_NS &&
+            ab_answers_ask_ahead(lane, source, record.partition, record.offset) &&
+            (part = commit_before(lane, &record, source)) == NULL) {
             return;
         }
-        /* A long commit polls, and what a rebalance changed then is looked up again. */
-        part = ab_parts_get(&lane->parts, source, record.partition);
-        if (part->state != AB_PART_HELD || lane->need_rewind) {
-            return;
+        rest(lane, BARRIER_NS);
+        if (!ab_answers_take(lane, message, &record, source, part, &verdict)) {
+            return; /* it waits, or comes again */
         }
     }
+    if (lane->txn.open && lane->txn.suspect != suspect &&
+        (part = commit_before(lane, &record, source)) == NULL) {
+        return;
+    }
+    rest(lane, 0);
     if (!lane->txn.open && !ab_lane_begin(lane)) {
         return;
     }
@@ -205,10 +240,8 @@ static int64_t due_in_ns(const ab_lane_t *lane, int64_t now)
     if (txn->records >= most || txn->bytes >= config->commit_size_bytes) {
         return 0;
     }
-    const int64_t quiet_ms = txn->answers ? AB_ANSWER_QUIET_MS : AB_QUIET_MS;
-    const int64_t gap_ms = txn->answers ? 0 : AB_COMMIT_GAP_MS;
-    const int64_t quiet = lane->last_record_ns + quiet_ms * AB_NS_PER_MS;
-    const int64_t spaced = lane->last_commit_ns + gap_ms * AB_NS_PER_MS;
+    const int64_t quiet = lane->last_record_ns + (int64_t)AB_QUIET_MS * AB_NS_PER_MS;
+    const int64_t spaced = lane->last_commit_ns + (int64_t)AB_COMMIT_GAP_MS * AB_NS_PER_MS;
     const int64_t idle = quiet > spaced ? quiet : spaced;
     const int64_t interval = txn->begun_ns + (int64_t)config->commit_interval_ms * AB_NS_PER_MS;
     return (idle < interval ? idle : interval) - now;
@@ -217,6 +250,9 @@ static int64_t due_in_ns(const ab_lane_t *lane, int64_t now)
 static int poll_ms(const ab_lane_t *lane, int64_t now)
 {
     int64_t wait_ns = (int64_t)POLL_MAX_MS * AB_NS_PER_MS;
+    if (is_waited_for(lane)) {
+        return 0;
+    }
     if (lane->txn.open && !lane->plain && due_in_ns(lane, now) < wait_ns) {
         wait_ns = due_in_ns(lane, now);
     }
@@ -261,23 +297,14 @@ static void serve_producer(ab_lane_t *lane, unsigned *count, bool idle)
     }
 }
 
-/* Lets the markers of a transaction with answers be written before the next one begins. */
-static void rest(ab_lane_t *lane, int64_t now)
-{
-    const int64_t until = lane->last_commit_ns + (int64_t)AB_ANSWER_REST_MS * AB_NS_PER_MS;
-    if (!lane->plain && !lane->txn.open && lane->txn.answers && now < until) {
-        rd_kafka_poll(lane->producer, (int)((until - now + AB_NS_PER_MS - 1) / AB_NS_PER_MS));
-    }
-}
-
 /* One turn with nothing in the way: poll, decide, commit when due. */
 static void turn(ab_lane_t *lane, int64_t now, unsigned *served)
 {
-    rest(lane, now);
     ab_answers_release(lane);
     rd_kafka_message_t *message =
         rd_kafka_consumer_poll(lane->consumer, ab_answers_patience_ms(lane, poll_ms(lane, now)));
     lane->last_poll_ns = now;
+    lane->idle = message == NULL;
     serve_producer(lane, served, message == NULL);
     if (message != NULL) {
         on_message(lane, message);
@@ -295,7 +322,7 @@ static void turn(ab_lane_t *lane, int64_t now, unsigned *served)
     }
     if (lane->txn.broken || lane->txn.failure_count > 0) {
         ab_lane_abort(lane);
-    } else if (due_in_ns(lane, ab_lane_now_ns()) <= 0) {
+    } else if ((message == NULL && is_waited_for(lane)) || due_in_ns(lane, ab_lane_now_ns()) <= 0) {
         (void)ab_lane_commit(lane);
     }
 }

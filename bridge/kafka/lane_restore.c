@@ -41,11 +41,22 @@ static void note_restored(ab_lane_t *lane, size_t topic, int32_t partition)
         return;
     }
     part->restored = true;
+    part->failed_loads = 0;
     const ab_field_t fields[] = {AB_TEXT("topic", lane->answers->topics[topic].name),
                                  AB_NUMBER("partition", partition),
                                  AB_NUMBER("offset", ab_store_next(part->store))};
     ab_lane_emit(lane, AB_LEVEL_INFO, "state_restored", "a store is at the end of its topic",
                  fields, 3);
+}
+
+/* Everything that the topic held has been applied, or collected. */
+static void reach_end(ab_lane_t *lane, size_t topic, int32_t partition)
+{
+    if (ab_store_is_loading(lane->answers->topics[topic].parts[partition].store)) {
+        ab_answers_begin_load(lane, topic, partition);
+    } else {
+        note_restored(lane, topic, partition);
+    }
 }
 
 static void count_applied(ab_lane_t *lane, size_t topic, const ab_record_t *record,
@@ -107,7 +118,7 @@ static void on_error(ab_lane_t *lane, size_t topic, const rd_kafka_message_t *me
             part->delivered = true;
             part->eof = message->offset;
             ab_store_advance(part->store, message->offset);
-            note_restored(lane, topic, partition);
+            reach_end(lane, topic, partition);
         }
         break;
     case AB_ACTION_GAP:
@@ -160,19 +171,42 @@ static void on_message(ab_lane_t *lane, const rd_kafka_message_t *message)
     part->delivered = true;
     apply(lane, topic, part, message);
     if (part->assigned && ab_store_next(part->store) >= part->last) {
-        note_restored(lane, topic, message->partition);
+        reach_end(lane, topic, message->partition);
+    }
+}
+
+/* Writes the partitions that have been read to their end: one step, and more while there is time. A
+ * step may take long, with a sync of the disk in it: the records that wait get as much time behind
+ * it. */
+static void load_some(ab_lane_t *lane, int64_t begun)
+{
+    for (size_t t = 0; t < lane->answers->topic_count; t++) {
+        for (int32_t p = 0; p < lane->answers->topics[t].count; p++) {
+            while (lane->fate == AB_FATE_GO && lane->answers->topics[t].parts[p].loading) {
+                if (ab_answers_load_some(lane, t, p)) {
+                    note_restored(lane, t, p);
+                }
+                const int64_t now = ab_lane_now_ns();
+                if (now >= begun + SERVE_NS) {
+                    lane->answers->next_step_ns = now + (now - begun);
+                    return;
+                }
+            }
+        }
     }
 }
 
 /* Batches that are old enough, and stores that stand at the end. */
 static void commit_due(ab_lane_t *lane, int64_t now)
 {
+    lane->answers->restoring = false;
     for (size_t t = 0; t < lane->answers->topic_count; t++) {
         for (int32_t p = 0; p < lane->answers->topics[t].count; p++) {
             const ab_state_part_t *part = &lane->answers->topics[t].parts[p];
             if (!part->assigned) {
                 continue;
             }
+            lane->answers->restoring |= !part->restored;
             if (part->pending_ns == 0 ||
                 now - part->pending_ns >= (int64_t)BATCH_MS * AB_NS_PER_MS) {
                 (void)ab_answers_commit(lane, t, p);
@@ -243,6 +277,10 @@ void ab_answers_serve(ab_lane_t *lane)
             break;
         }
     }
+    if (answers->loading > 0 && (lane->idle || begun >= answers->next_step_ns)) {
+        load_some(lane, begun);
+    }
+    answers->busy |= answers->loading > 0;
     /* A lane may have many partitions, and this is called for every record. */
     if (lane->fate == AB_FATE_GO && begun >= answers->next_sweep_ns) {
         const bool opened = ab_answers_open_one(lane, begun);
@@ -256,7 +294,7 @@ bool ab_answers_reached(ab_lane_t *lane, size_t topic, int32_t partition, int64_
 {
     ab_answers_t *answers = lane->answers;
     ab_state_part_t *part = ab_answers_part(lane, topic, partition);
-    if (part == NULL || !part->assigned) {
+    if (part == NULL || !part->assigned || ab_store_is_loading(part->store)) {
         return false;
     }
     if (ab_store_next(part->store) >= end || part->eof >= end) {

@@ -25,12 +25,15 @@
 #define AB_SAY_EVERY_MS   10000 /* trouble that lasts is said this often */
 #define AB_FAILURES_MAX   65536 /* refusals remembered of one transaction; more are found again */
 
-/* A transaction that holds an answer, for which somebody waits: commit after so long, whenever the
- * last commit was; and begin the next one so long after it. One that asks for its partitions while
- * the markers of the one before are being written is told CONCURRENT_TRANSACTIONS, after which
- * librdkafka waits 20 ms. */
-#define AB_ANSWER_QUIET_MS 1
-#define AB_ANSWER_REST_MS  5
+/* A transaction that holds an answer, for which somebody waits, is committed as soon as no record
+ * is at hand, whenever the last commit was. One that asks for its partitions while the markers of
+ * the one before are being written is told CONCURRENT_TRANSACTIONS, after which librdkafka waits 20
+ * ms. To write them takes the brokers a few times as long as to note that they are to be written,
+ * which is what the call of the commit waits for: so long the next transaction waits, within
+ * bounds. */
+#define AB_REST_FACTOR 4
+#define AB_REST_MIN_MS 2
+#define AB_REST_MAX_MS 20
 
 /* How the current life of the lane's handles goes on. */
 typedef enum ab_fate {
@@ -142,9 +145,11 @@ struct ab_lane {
     bool headers_unreadable; /* of the record in hand */
     bool without_source;     /* the same: routed without the source header */
     bool timestamp_zero;     /* the same: routed with "now" */
+    bool idle;               /* no record waited when the consumer was polled last */
     bool committing;
     bool aborting;
     bool had_assignment;
+    int64_t rest_ns; /* from a transaction with answers to the next one */
     int64_t last_record_ns, last_commit_ns, last_poll_ns, next_resolve_ns, backoff_until_ns;
     unsigned backoff_ms;
     int64_t said_ns; /* when lasting trouble was last said */

@@ -8,8 +8,15 @@
  * and after the disk refused. */
 #define SOON_MS  AB_STATE_SOON_MS
 #define LATER_MS 5000
+/* A load that fails begins with the topic again: longest between two. */
+#define LATER_MAX_MS 300000
 /* Most partitions of one look-up. */
 #define LOOKUPS_MAX 64
+/* What the stores that are loaded collect in: a share of this for each state partition of the lane,
+ * within bounds. Less memory makes more to merge, and no other difference. */
+#define LOADS_MAX  ((uint64_t)16 * 1024 * 1024)
+#define LOAD_MOST  ((uint64_t)8 * 1024 * 1024)
+#define LOAD_LEAST ((uint64_t)256 * 1024)
 
 static unsigned owner_of(const ab_lane_t *lane)
 {
@@ -70,11 +77,18 @@ static void fetch(ab_lane_t *lane, size_t topic, int32_t partition, bool on)
     rd_kafka_topic_partition_list_destroy(list);
 }
 
+static void end_load(ab_lane_t *lane, ab_state_part_t *part)
+{
+    lane->answers->loading -= part->loading ? 1 : 0;
+    part->loading = false;
+}
+
 void ab_answers_give_back(ab_lane_t *lane, size_t topic, int32_t partition)
 {
     ab_state_part_t *part = &lane->answers->topics[topic].parts[partition];
     fetch(lane, topic, partition, false);
     part->looking = false;
+    end_load(lane, part);
     if (part->store != NULL) {
         ab_stores_return(lane->shared->stores, part->store);
         part->store = NULL;
@@ -111,6 +125,20 @@ void ab_answers_rebuild(ab_lane_t *lane, size_t topic, int32_t partition, const 
     ab_answers_try_again(lane, topic, partition, wait_ms);
 }
 
+/* How long a store that was refused something stands still: a load twice as long each time. */
+static unsigned later_ms(ab_state_part_t *part)
+{
+    unsigned wait_ms = LATER_MS;
+    if (ab_store_next(part->store) != AB_STORE_UNREAD) {
+        return wait_ms;
+    }
+    for (unsigned i = 0; i < part->failed_loads && wait_ms < LATER_MAX_MS; i++) {
+        wait_ms *= 2;
+    }
+    part->failed_loads++;
+    return wait_ms < LATER_MAX_MS ? wait_ms : LATER_MAX_MS;
+}
+
 /* A call on a store went wrong. */
 void ab_answers_trouble(ab_lane_t *lane, size_t topic, int32_t partition, ab_store_result_t result)
 {
@@ -122,6 +150,10 @@ void ab_answers_trouble(ab_lane_t *lane, size_t topic, int32_t partition, ab_sto
         ab_answers_rebuild(lane, topic, partition, text);
         break;
     case AB_STORE_AGAIN: /* the map has grown, the batch is gone */
+        if (ab_store_next(part->store) == AB_STORE_UNREAD) {
+            ab_answers_try_again(lane, topic, partition, 0); /* where it begins is to be asked */
+            break;
+        }
         fetch(lane, topic, partition, false);
         fetch(lane, topic, partition, true);
         break;
@@ -136,7 +168,7 @@ void ab_answers_trouble(ab_lane_t *lane, size_t topic, int32_t partition, ab_sto
             "a store of published state cannot be read or written: check the disk of state.dir; "
             "export requests wait, everything else goes on",
             of->name, partition, text);
-        ab_answers_try_again(lane, topic, partition, LATER_MS);
+        ab_answers_try_again(lane, topic, partition, later_ms(part));
         break;
     }
 }
@@ -174,6 +206,20 @@ static const char *unfit(const ab_store_t *store, int64_t low, int64_t high)
     return NULL;
 }
 
+static size_t load_memory(const ab_lane_t *lane)
+{
+    uint64_t parts = 0;
+    for (size_t t = 0; t < lane->answers->topic_count; t++) {
+        for (int32_t p = 0; p < lane->answers->topics[t].count; p++) {
+            parts += lane->answers->topics[t].parts[p].users > 0 ? 1 : 0;
+        }
+    }
+    uint64_t memory = lane->config->memory_per_lane_bytes / 4;
+    memory = (memory < LOADS_MAX ? memory : LOADS_MAX) / (parts > 0 ? parts : 1);
+    memory = memory < LOAD_MOST ? memory : LOAD_MOST;
+    return (size_t)(memory > LOAD_LEAST ? memory : LOAD_LEAST);
+}
+
 /* The brokers have told where the log begins and ends. */
 static void begin_reading(ab_lane_t *lane, size_t topic, int32_t partition, int64_t low,
                           int64_t high)
@@ -192,6 +238,13 @@ static void begin_reading(ab_lane_t *lane, size_t topic, int32_t partition, int6
             return;
         }
     }
+    if (ab_store_next(part->store) == AB_STORE_UNREAD && high > low) {
+        const ab_store_result_t result = ab_store_load_begin(part->store, load_memory(lane));
+        if (result != AB_STORE_OK) {
+            ab_answers_trouble(lane, topic, partition, result);
+            return;
+        }
+    }
     ab_store_advance(part->store, low);
     part->first = ab_store_next(part->store);
     part->last = high;
@@ -203,6 +256,28 @@ static void begin_reading(ab_lane_t *lane, size_t topic, int32_t partition, int6
         ab_lane_emit(lane, AB_LEVEL_INFO, "state_restoring",
                      "a store of published state catches up with its topic", fields, 4);
     }
+}
+
+void ab_answers_begin_load(ab_lane_t *lane, size_t topic, int32_t partition)
+{
+    fetch(lane, topic, partition, false);
+    lane->answers->topics[topic].parts[partition].loading = true;
+    lane->answers->loading++;
+}
+
+bool ab_answers_load_some(ab_lane_t *lane, size_t topic, int32_t partition)
+{
+    ab_state_part_t *part = &lane->answers->topics[topic].parts[partition];
+    bool done = false;
+    const ab_store_result_t result =
+        ab_store_load_step(part->store, owner_of(lane), wall_ms(), &done);
+    if (result != AB_STORE_OK) {
+        ab_answers_trouble(lane, topic, partition, result);
+    } else if (done) {
+        end_load(lane, part);
+        fetch(lane, topic, partition, true);
+    }
+    return done && part->assigned;
 }
 
 static void tell_found(ab_lane_t *lane, const char *topic, int32_t partition,
@@ -305,8 +380,8 @@ static void hear_lookups(ab_lane_t *lane)
 static bool is_due(const ab_lane_t *lane, size_t topic, int32_t partition, int64_t now)
 {
     const ab_state_part_t *part = &lane->answers->topics[topic].parts[partition];
-    return part->users > 0 && !part->assigned && !part->looking && !part->stopped &&
-           now >= part->next_try_ns &&
+    return part->users > 0 && !part->assigned && !part->looking && !part->loading &&
+           !part->stopped && now >= part->next_try_ns &&
            /* Else there is no such partition: the counts differ. */
            partition < lane->facts[lane->answers->topics[topic].index].partitions;
 }

@@ -179,6 +179,31 @@ void ab_browser_close(ab_browser_t *browser)
     free(browser);
 }
 
+/* Begins the transaction of one look. MDB_NOTFOUND while the store is unread: what a load has
+ * written so far says nothing. */
+static int begin_look(ab_browser_t *browser)
+{
+    int64_t next = AB_STORE_UNREAD;
+    int64_t current_ms;
+    aw_span_t position;
+    int error = begin(browser);
+    if (error != MDB_SUCCESS) {
+        return error;
+    }
+    error = ab_store_about_get(browser->txn, &browser->dbs, AB_STORE_POSITION, &position);
+    if (error == MDB_NOTFOUND ||
+        (error == MDB_SUCCESS && !ab_store_position_read(position, &next, &current_ms))) {
+        error = MDB_CORRUPTED;
+    }
+    if (error == MDB_SUCCESS && next == AB_STORE_UNREAD) {
+        error = MDB_NOTFOUND;
+    }
+    if (error != MDB_SUCCESS) {
+        end(browser);
+    }
+    return error;
+}
+
 /* Copies what lies in the environment, so that its transaction can end. */
 static int copy_value(ab_browser_t *browser, const MDB_val *value, aw_span_t *ret_copy)
 {
@@ -309,7 +334,7 @@ static int walk_db(ab_browser_t *browser, MDB_dbi dbi, read_fn *read, ab_browse_
     while (error == MDB_SUCCESS && *ret_visited == 0) {
         ab_browse_item_t item;
         MDB_val value;
-        error = begin(browser);
+        error = begin_look(browser);
         if (error != MDB_SUCCESS) {
             break;
         }
@@ -344,7 +369,7 @@ ab_store_result_t ab_browser_find(ab_browser_t *browser, aw_span_t key, ab_brows
 {
     ab_store_key_t name;
     ab_browse_item_t item;
-    int error = ab_store_key_of(key, &name) == 0 ? begin(browser) : ENOMEM;
+    int error = ab_store_key_of(key, &name) == 0 ? begin_look(browser) : ENOMEM;
     if (error != MDB_SUCCESS) {
         return end_with(browser, error);
     }
@@ -383,8 +408,10 @@ ab_store_result_t ab_browser_facts(ab_browser_t *browser, ab_store_facts_t *ret_
         error = MDB_CORRUPTED;
     }
     if (error == MDB_SUCCESS) {
-        *ret_facts = (ab_store_facts_t){state.ms_entries, marks.ms_entries,
-                                        ab_store_used(browser->env), info.me_mapsize};
+        const bool unread = *ret_next == AB_STORE_UNREAD;
+        *ret_facts =
+            (ab_store_facts_t){unread ? 0 : state.ms_entries, unread ? 0 : marks.ms_entries,
+                               ab_store_used(browser->env), info.me_mapsize};
     }
     end(browser);
     return end_with(browser, error);

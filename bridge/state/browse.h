@@ -7,7 +7,8 @@
  *  when one begins meanwhile. Nothing is written but a reader's slot in LMDB's lock file, which is
  *  needed even so: without it a bridge would write over what is being read. Each entry is read in a
  *  transaction of its own, which is over before the entry is shown, so that the store never grows
- *  for a reader that stands still; what is seen may then be from several moments. */
+ *  for a reader that stands still; what is seen may then be from several moments. A store that is
+ *  loaded, or was when the process ended, is empty: it is read from the topic's start. */
 typedef struct ab_browser ab_browser_t;
 
 /** Opens the store in folder. Returns AB_STORE_OK; AB_STORE_NONE when there is none;

@@ -9,6 +9,9 @@
  *   db "state": key -> offset i64, check u32, size u32, then the snapshot as it was published
  *   db "marks": key -> offset i64, why u32, size of the key u32, then its first bytes
  *
+ * While the next offset is AB_STORE_UNREAD, "state" and "marks" hold what a load has written so
+ * far, which says nothing.
+ *
  * A key is a letter and bytes: 'k' and the entity key itself, or, where LMDB's keys are too short
  * for that, 'h' and its SHA-256. */
 
@@ -24,6 +27,8 @@
 
 #define AB_STORE_FILE      "data.mdb"
 #define AB_STORE_LOCK_FILE "lock.mdb"
+/** What a load keeps in the folder where it cannot do without a name. */
+#define AB_STORE_LOAD_FILE "load.tmp"
 #define AB_STORE_DBS       3u
 
 #define AB_STORE_DB_ABOUT "about"

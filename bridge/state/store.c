@@ -15,7 +15,7 @@ static aw_span_t span_of(MDB_val val)
     return (aw_span_t){val.mv_data, val.mv_size};
 }
 
-static ab_store_result_t fail(ab_store_t *store, int error, size_t bytes)
+ab_store_result_t ab_store_fail(ab_store_t *store, int error, size_t bytes)
 {
     error = ab_store_error_of(store->env, error);
     const ab_store_result_t result = ab_store_result_of(error);
@@ -26,19 +26,32 @@ static ab_store_result_t fail(ab_store_t *store, int error, size_t bytes)
         MDB_envinfo info;
         mdb_env_info(store->env, &info);
         const int grown = ab_store_make_room(store, info.me_mapsize + 4 * bytes);
-        return grown == MDB_SUCCESS ? AB_STORE_AGAIN : fail(store, grown, 0);
+        return grown == MDB_SUCCESS ? AB_STORE_AGAIN : ab_store_fail(store, grown, 0);
     }
     return result;
 }
 
-static int begin(ab_store_t *store, size_t bytes)
+static int empty(ab_store_t *store)
+{
+    const int error = mdb_drop(store->write, store->dbs.state, 0);
+    return error != MDB_SUCCESS ? error : mdb_drop(store->write, store->dbs.marks, 0);
+}
+
+int ab_store_begin(ab_store_t *store, size_t bytes)
 {
     ab_store_end_read(store);
     if (store->write != NULL) {
         return MDB_SUCCESS;
     }
-    const int error = ab_store_make_room(store, store->room_bytes + 2 * bytes);
-    return error != MDB_SUCCESS ? error : mdb_txn_begin(store->env, NULL, 0, &store->write);
+    int error = ab_store_make_room(store, store->room_bytes + 2 * bytes);
+    if (error == MDB_SUCCESS) {
+        error = mdb_txn_begin(store->env, NULL, 0, &store->write);
+    }
+    if (error == MDB_SUCCESS && store->half_loaded &&
+        (store->load == NULL || !ab_load_is_sorted(store->load))) {
+        error = empty(store);
+    }
+    return error;
 }
 
 void ab_store_set_owner(ab_store_t *store, unsigned owner)
@@ -79,12 +92,11 @@ static int forget(ab_store_t *store, MDB_dbi dbi, MDB_val *key)
     return error == MDB_NOTFOUND ? MDB_SUCCESS : error;
 }
 
-/* Writes a head and the bytes behind it without a copy in between. */
-static int put_headed(ab_store_t *store, MDB_dbi dbi, MDB_val *key, const ab_store_head_t *head,
-                      aw_span_t bytes)
+int ab_store_put_headed(ab_store_t *store, MDB_dbi dbi, MDB_val *key, const ab_store_head_t *head,
+                        aw_span_t bytes, unsigned flags)
 {
-    MDB_val room = {AB_STORE_HEAD_SIZE + bytes.size, NULL};
-    const int error = mdb_put(store->write, dbi, key, &room, MDB_RESERVE);
+    MDB_val room = {AB_STORE_HEAD_SIZE + bytes.size, NULL}; /* no copy in between */
+    const int error = mdb_put(store->write, dbi, key, &room, MDB_RESERVE | flags);
     if (error == MDB_SUCCESS) {
         ab_store_head_write(head, room.mv_data);
         if (bytes.size > 0) {
@@ -94,27 +106,39 @@ static int put_headed(ab_store_t *store, MDB_dbi dbi, MDB_val *key, const ab_sto
     return error;
 }
 
-static int apply_taken(ab_store_t *store, const ab_record_t *record, const ab_store_key_t *name)
+/* What a record that was judged does to its key, of this name. */
+static ab_load_entry_t effect_of(const ab_record_t *record, ab_state_verdict_t verdict,
+                                 const ab_store_key_t *name)
 {
-    MDB_val key = {name->size, (void *)(uintptr_t)name->bytes};
+    const aw_span_t key = {name->bytes, name->size};
+    if (verdict != AB_STATE_TAKEN) {
+        aw_span_t kept = record->key;
+        const ab_store_head_t head = {record->offset, (uint32_t)verdict, (uint32_t)kept.size};
+        kept.size = kept.size > AB_STORE_MARK_KEY_MAX ? AB_STORE_MARK_KEY_MAX : kept.size;
+        return (ab_load_entry_t){AB_LOAD_MARK, head, key, kept};
+    }
     if (record->value.data == NULL) {
-        const int error = forget(store, store->dbs.state, &key);
-        return error != MDB_SUCCESS ? error : forget(store, store->dbs.marks, &key);
+        return (ab_load_entry_t){AB_LOAD_GONE, {record->offset, 0, 0}, key, AW_SPAN_NULL};
     }
     const ab_store_head_t head = {record->offset, ab_store_check_of(name, record->value),
                                   (uint32_t)record->value.size};
-    const int error = put_headed(store, store->dbs.state, &key, &head, record->value);
-    return error != MDB_SUCCESS ? error : forget(store, store->dbs.marks, &key);
+    return (ab_load_entry_t){AB_LOAD_STATE, head, key, record->value};
 }
 
-static int apply_refused(ab_store_t *store, const ab_record_t *record, const ab_store_key_t *name,
-                         ab_state_verdict_t verdict)
+static int write_effect(ab_store_t *store, const ab_load_entry_t *effect)
 {
-    MDB_val key = {name->size, (void *)(uintptr_t)name->bytes};
-    aw_span_t kept = record->key;
-    const ab_store_head_t head = {record->offset, (uint32_t)verdict, (uint32_t)kept.size};
-    kept.size = kept.size > AB_STORE_MARK_KEY_MAX ? AB_STORE_MARK_KEY_MAX : kept.size;
-    return put_headed(store, store->dbs.marks, &key, &head, kept);
+    MDB_val key = {effect->name.size, (void *)(uintptr_t)effect->name.data};
+    int error = ab_store_begin(store, effect->bytes.size);
+    if (error != MDB_SUCCESS) {
+        return error;
+    }
+    if (effect->kind == AB_LOAD_MARK) {
+        return ab_store_put_headed(store, store->dbs.marks, &key, &effect->head, effect->bytes, 0);
+    }
+    error = effect->kind == AB_LOAD_STATE ? ab_store_put_headed(store, store->dbs.state, &key,
+                                                                &effect->head, effect->bytes, 0)
+                                          : forget(store, store->dbs.state, &key);
+    return error != MDB_SUCCESS ? error : forget(store, store->dbs.marks, &key);
 }
 
 ab_store_result_t ab_store_apply(ab_store_t *store, const ab_record_t *record,
@@ -126,21 +150,24 @@ ab_store_result_t ab_store_apply(ab_store_t *store, const ab_record_t *record,
         return AB_STORE_PASSED;
     }
     const ab_state_verdict_t verdict = ab_state_judge(record, &view);
-    int error = ab_store_key_of(record->key, &name) == 0 ? MDB_SUCCESS : ENOMEM;
-    const size_t bytes = verdict == AB_STATE_TAKEN ? record->value.size : 0;
-    if (error == MDB_SUCCESS) {
-        error = begin(store, bytes);
+    if (ab_store_key_of(record->key, &name) != 0) {
+        return ab_store_fail(store, ENOMEM, 0);
     }
-    if (error == MDB_SUCCESS) {
-        error = verdict == AB_STATE_TAKEN ? apply_taken(store, record, &name)
-                                          : apply_refused(store, record, &name, verdict);
-    }
-    if (error != MDB_SUCCESS) {
-        return fail(store, error, bytes);
+    const ab_load_entry_t effect = effect_of(record, verdict, &name);
+    if (store->load != NULL) {
+        const ab_store_result_t result = ab_store_collect(store, &effect);
+        if (result != AB_STORE_OK) {
+            return result;
+        }
+    } else {
+        const int error = write_effect(store, &effect);
+        if (error != MDB_SUCCESS) {
+            return ab_store_fail(store, error, effect.bytes.size);
+        }
+        store->pending_records++;
+        store->pending_bytes += record->key.size + effect.bytes.size;
     }
     store->next = record->offset + 1;
-    store->pending_records++;
-    store->pending_bytes += record->key.size + bytes;
     *ret_verdict = verdict;
     return AB_STORE_OK;
 }
@@ -150,46 +177,52 @@ void ab_store_advance(ab_store_t *store, int64_t offset)
     store->next = offset > store->next ? offset : store->next;
 }
 
+int ab_store_finish(ab_store_t *store, int64_t now_ms)
+{
+    const int64_t current_ms = now_ms != 0 ? now_ms : store->current_ms;
+    int error = ab_store_put_position(store, store->write, store->next, current_ms);
+    if (error == MDB_SUCCESS) {
+        error = mdb_txn_commit(store->write);
+        store->write = NULL;
+    }
+    if (error != MDB_SUCCESS) {
+        return error;
+    }
+    ab_store_fill_file(store);
+    store->current_ms = current_ms;
+    store->committed_next = store->next;
+    store->half_loaded = false;
+    store->pending_records = 0;
+    store->pending_bytes = 0;
+    return MDB_SUCCESS;
+}
+
 ab_store_result_t ab_store_commit(ab_store_t *store, unsigned owner, int64_t now_ms)
 {
     if (store->owner != owner) {
         ab_store_give_up(store);
         return AB_STORE_FOREIGN;
     }
+    if (store->load != NULL) {
+        return AB_STORE_OK;
+    }
     const bool renews = now_ms - store->current_ms > CURRENT_EVERY_MS;
     if (store->next == store->committed_next && store->write == NULL && !renews) {
         return AB_STORE_OK;
     }
-    const int64_t next = store->next;
-    const int64_t current_ms = now_ms != 0 ? now_ms : store->current_ms;
-    int error = begin(store, 0);
+    int error = ab_store_begin(store, 0);
     if (error == MDB_SUCCESS) {
-        error = ab_store_put_position(store, store->write, next, current_ms);
+        error = ab_store_finish(store, now_ms);
     }
-    if (error == MDB_SUCCESS) {
-        error = mdb_txn_commit(store->write);
-        store->write = NULL;
-    }
-    if (error != MDB_SUCCESS) {
-        return fail(store, error, store->pending_bytes);
-    }
-    ab_store_fill_file(store);
-    store->current_ms = current_ms;
-    store->committed_next = next;
-    store->pending_records = 0;
-    store->pending_bytes = 0;
-    return AB_STORE_OK;
+    return error == MDB_SUCCESS ? AB_STORE_OK : ab_store_fail(store, error, store->pending_bytes);
 }
 
 ab_store_result_t ab_store_reset(ab_store_t *store)
 {
     ab_store_give_up(store);
-    int error = begin(store, 0);
+    int error = ab_store_begin(store, 0);
     if (error == MDB_SUCCESS) {
-        error = mdb_drop(store->write, store->dbs.state, 0);
-    }
-    if (error == MDB_SUCCESS) {
-        error = mdb_drop(store->write, store->dbs.marks, 0);
+        error = empty(store);
     }
     if (error == MDB_SUCCESS) {
         error = ab_store_put_position(store, store->write, AB_STORE_UNREAD, 0);
@@ -199,9 +232,10 @@ ab_store_result_t ab_store_reset(ab_store_t *store)
         store->write = NULL;
     }
     if (error != MDB_SUCCESS) {
-        return fail(store, error, 0);
+        return ab_store_fail(store, error, 0);
     }
     store->current_ms = 0;
+    store->half_loaded = false;
     store->next = AB_STORE_UNREAD;
     store->committed_next = AB_STORE_UNREAD;
     return AB_STORE_OK;
@@ -222,7 +256,7 @@ static ab_store_result_t look_up(ab_store_t *store, MDB_txn *txn, const ab_store
         }
         entry->offset = head.offset;
     } else if (error != MDB_NOTFOUND) {
-        return fail(store, error, 0);
+        return ab_store_fail(store, error, 0);
     }
     error = mdb_get(txn, store->dbs.marks, &key, &found);
     if (error == MDB_SUCCESS) {
@@ -233,7 +267,7 @@ static ab_store_result_t look_up(ab_store_t *store, MDB_txn *txn, const ab_store
         entry->mark = (ab_state_verdict_t)head.check;
         entry->mark_offset = head.offset;
     } else if (error != MDB_NOTFOUND) {
-        return fail(store, error, 0);
+        return ab_store_fail(store, error, 0);
     }
     return entry->value.data == NULL && entry->mark == AB_STATE_TAKEN ? AB_STORE_NONE : AB_STORE_OK;
 }
@@ -244,14 +278,21 @@ ab_store_result_t ab_store_get(ab_store_t *store, aw_span_t key, ab_state_entry_
     ab_store_key_t name;
     ab_store_end_read(store);
     if (ab_store_key_of(key, &name) != 0) {
-        return fail(store, ENOMEM, 0);
+        return ab_store_fail(store, ENOMEM, 0);
+    }
+    if (store->load != NULL) {
+        snprintf(store->text, sizeof(store->text), "it is being loaded");
+        return AB_STORE_ERROR;
     }
     MDB_txn *txn = store->write;
+    if (txn == NULL && store->half_loaded) {
+        return AB_STORE_NONE;
+    }
     if (txn == NULL) {
         const int error = mdb_txn_begin(store->env, NULL, MDB_RDONLY, &store->read);
         if (error != MDB_SUCCESS) {
             store->read = NULL;
-            return fail(store, error, 0);
+            return ab_store_fail(store, error, 0);
         }
         txn = store->read;
     }
@@ -262,7 +303,7 @@ ab_store_result_t ab_store_get(ab_store_t *store, aw_span_t key, ab_state_entry_
     return result;
 }
 
-static uint64_t count(MDB_txn *txn, MDB_dbi dbi)
+uint64_t ab_store_count(MDB_txn *txn, MDB_dbi dbi)
 {
     MDB_stat stat;
     return mdb_stat(txn, dbi, &stat) == MDB_SUCCESS ? stat.ms_entries : 0;
@@ -278,12 +319,13 @@ ab_store_facts_t ab_store_facts(ab_store_t *store)
     facts.map_bytes = info.me_mapsize;
     facts.size_bytes = ab_store_used(store->env);
     ab_store_end_read(store);
-    if (txn == NULL && mdb_txn_begin(store->env, NULL, MDB_RDONLY, &read) == MDB_SUCCESS) {
+    if (txn == NULL && !store->half_loaded &&
+        mdb_txn_begin(store->env, NULL, MDB_RDONLY, &read) == MDB_SUCCESS) {
         txn = read;
     }
     if (txn != NULL) {
-        facts.keys = count(txn, store->dbs.state);
-        facts.marked = count(txn, store->dbs.marks);
+        facts.keys = ab_store_count(txn, store->dbs.state);
+        facts.marked = ab_store_count(txn, store->dbs.marks);
     }
     if (read != NULL) {
         mdb_txn_abort(read);

@@ -32,6 +32,8 @@ void ab_store_give_up(ab_store_t *store)
         mdb_txn_abort(store->write);
         store->write = NULL;
     }
+    ab_load_free(store->load);
+    store->load = NULL;
     store->next = store->committed_next;
     store->pending_records = 0;
     store->pending_bytes = 0;
@@ -71,7 +73,7 @@ static int path_of(const char *folder, const char *name, char ret_path[PATH_ROOM
 
 int ab_store_remove(const char *folder)
 {
-    static const char *const names[] = {AB_STORE_FILE, AB_STORE_LOCK_FILE};
+    static const char *const names[] = {AB_STORE_FILE, AB_STORE_LOCK_FILE, AB_STORE_LOAD_FILE};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         char path[PATH_ROOM];
         errno = path_of(folder, names[i], path);
@@ -80,6 +82,13 @@ int ab_store_remove(const char *folder)
         }
     }
     return 0;
+}
+
+/* True when a load ended half way. */
+static bool is_half_loaded(const ab_store_t *store, MDB_txn *txn)
+{
+    return store->next == AB_STORE_UNREAD &&
+           (ab_store_count(txn, store->dbs.state) > 0 || ab_store_count(txn, store->dbs.marks) > 0);
 }
 
 /* Reads stamp and position. found tells a store that is new from one that is not ours. */
@@ -181,6 +190,7 @@ static int try_open(ab_store_t *store, const char *folder, const char *topic, in
         mdb_txn_abort(txn);
         return error;
     }
+    store->half_loaded = *found == AB_STORE_FOUND_WHOLE && is_half_loaded(store, txn);
     return mdb_txn_commit(txn);
 }
 
@@ -212,12 +222,16 @@ ab_store_result_t ab_store_open(const char *folder, const char *topic, int32_t p
         store->room_bytes = AB_STORE_ROOM;
         int error = try_open(store, folder, topic, partition, &found);
         if (error == MDB_SUCCESS &&
-            (found == AB_STORE_FOUND_WHOLE || found == AB_STORE_FOUND_NOTHING)) {
+            (found == AB_STORE_FOUND_WHOLE || found == AB_STORE_FOUND_NOTHING) &&
+            !store->half_loaded) {
             store->committed_next = store->next;
             ab_store_fill_file(store);
             *ret_found = tries == 0 ? found : first;
             *ret_store = store;
             return AB_STORE_OK;
+        }
+        if (store->half_loaded) {
+            found = AB_STORE_FOUND_NOTHING; /* and so it is to be, with its disk space given back */
         }
         error = store->env != NULL ? ab_store_error_of(store->env, error) : error;
         const ab_store_result_t result = ab_store_result_of(error);

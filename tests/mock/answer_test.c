@@ -15,6 +15,16 @@
 #define SETTINGS_MAX 1024u
 #define AT_LEAST     "delivery: {guarantee: at_least_once}\n"
 
+/* Requests that keep coming: of so many keys, each in the source partition of its number, and so
+ * many of each between two states. */
+#define STREAM_KEYS   2
+#define STREAM_GROUPS 24u
+#define STREAM_RUN    6u
+#define STREAM_EACH   (STREAM_GROUPS * STREAM_RUN)
+/* What a barrier takes then: more than a transaction with answers may be old. */
+#define STREAM_RTT_MS 5
+#define LOOKS_MAX     1000u
+
 static rig_t *open_rig(const ab_test_folder_t *folder, const char *settings)
 {
     char text[SETTINGS_MAX];
@@ -311,6 +321,184 @@ static void test_answer_held_is_not_woken_by_the_breaker(void **state)
     rig_close(rig);
 }
 
+/* ---- requests that keep coming ---- */
+
+static void queue(rig_t *rig, const char *topic, int partition, const char *value, size_t size)
+{
+    const char key = (char)('k' + partition);
+    const ab_full_record_t record = {.record = {.topic = topic,
+                                                .partition = partition,
+                                                .timestamp_ms = 1767225600000,
+                                                .key = aw_span_view(&key, 1),
+                                                .value = aw_span_view(value, size)}};
+    assert_int_equal(ab_client_write(rig->client, &record), 0);
+}
+
+/* A state of every key, whose seq is one more than the group's number, and then requests that
+ * wait for no answer: they come faster than barriers are told. */
+static void write_group(rig_t *rig, unsigned group)
+{
+    char value[16];
+    for (int p = 0; p < STREAM_KEYS; p++) {
+        (void)snprintf(value, sizeof(value), "\x12\x01%c\x18%c", 'k' + p, (char)(group + 1));
+        queue(rig, "st", p, value, 5);
+    }
+    assert_int_equal(ab_client_flush(rig->client, SLOW_MS), 0);
+    for (unsigned i = 0; i < STREAM_RUN; i++) {
+        for (int p = 0; p < STREAM_KEYS; p++) {
+            (void)snprintf(value, sizeof(value), "\x0a\x01%c\x32\x05\x0a\x03%03u", 'k' + p,
+                           group * STREAM_RUN + i);
+            queue(rig, "in", p, value, 10);
+            rig_sleep_ms(1);
+        }
+    }
+}
+
+static rig_t *open_stream(const ab_test_folder_t *folder)
+{
+    rig_t *rig = open_rig(folder, "snapshots: {topic: sn, max_wait: 50s}\n");
+    rig_start(rig);
+    rig_await_assigned(rig, 0);
+    assert_int_equal(rd_kafka_mock_broker_set_rtt(rig->mock, RIG_OUTPUT_BROKER, STREAM_RTT_MS),
+                     RD_KAFKA_RESP_ERR_NO_ERROR);
+    return rig;
+}
+
+static uint64_t count_transactions(rig_t *rig, ab_txn_result_t result)
+{
+    ab_status_t *status = ab_relay_status(rig->relay);
+    assert_non_null(status);
+    const uint64_t count = status->total.transactions[result];
+    ab_status_free(status);
+    return count;
+}
+
+/* That the answers of a key are those to all its requests, one each and in their order, from a
+ * state that was there before the request, and never from an older one than the answer before.
+ * Returns how often they begin anew with the first request. */
+static unsigned check_stream(const ab_full_record_t *answers, size_t count, int partition)
+{
+    unsigned next = 0;
+    unsigned seq_before = 0;
+    unsigned repeats = 0;
+    for (size_t i = 0; i < count; i++) {
+        const aw_span_t value = answers[i].record.value;
+        char wanted[16];
+        assert_int_equal(value.size, 10);
+        if (value.data[2] != 'k' + partition) {
+            continue;
+        }
+        const unsigned seq = value.data[4];
+        if (next > 0 && memcmp(value.data + 7, "000", 3) == 0) {
+            next = 0;
+            repeats++;
+        }
+        (void)snprintf(wanted, sizeof(wanted), "\x12\x01%c\x18%c\x4a\x03%03u", 'k' + partition,
+                       (char)seq, next);
+        assert_memory_equal(value.data, wanted, 10);
+        assert_in_range(seq, next / STREAM_RUN + 1, STREAM_GROUPS);
+        assert_true(seq >= seq_before);
+        seq_before = seq;
+        next++;
+    }
+    assert_int_equal(next, STREAM_EACH);
+    return repeats;
+}
+
+/* A request that needs another barrier is in hand while the answers before it are committed: it is
+ * neither lost nor taken twice. */
+static void test_answer_in_a_stream_comes_once_and_in_order(void **state)
+{
+    rig_t *rig = open_stream(*state);
+    size_t count;
+    for (unsigned group = 0; group < STREAM_GROUPS; group++) {
+        write_group(rig, group);
+    }
+    assert_int_equal(ab_client_flush(rig->client, SLOW_MS), 0);
+    rig_await_consumed(rig, (uint64_t)STREAM_KEYS * STREAM_EACH);
+    /* Some hold several requests, or none would have grown old. */
+    assert_in_range(count_transactions(rig, AB_TXN_COMMITTED), STREAM_GROUPS / 4,
+                    STREAM_KEYS * STREAM_EACH - 1);
+    assert_int_equal(count_transactions(rig, AB_TXN_ABORTED), 0);
+    assert_int_equal(rig_ledger(rig).answered, STREAM_KEYS * STREAM_EACH);
+    rig_stop(rig, AB_EXIT_OK);
+    ab_records_t *records = rig_read(rig, "sn");
+    const ab_full_record_t *answers = ab_records_view(records, &count);
+    assert_int_equal(count, STREAM_KEYS * STREAM_EACH);
+    for (int p = 0; p < STREAM_KEYS; p++) {
+        assert_int_equal(check_stream(answers, count, p), 0);
+    }
+    ab_records_free(records);
+    rig_close(rig);
+}
+
+/* Waits until the last request of every key is answered: what is open then is committed by a stop.
+ */
+static void await_last_answers(rig_t *rig)
+{
+    char last[4];
+    int missing = STREAM_KEYS;
+    (void)snprintf(last, sizeof(last), "%03u", STREAM_EACH - 1);
+    for (unsigned tries = 0; missing > 0; tries++) {
+        ab_records_t *records = rig_read(rig, "sn");
+        size_t count;
+        const ab_full_record_t *answers = ab_records_view(records, &count);
+        missing = STREAM_KEYS;
+        for (size_t i = 0; i < count; i++) {
+            missing -= memcmp(answers[i].record.value.data + 7, last, 3) == 0;
+        }
+        ab_records_free(records);
+        assert_true(tries < LOOKS_MAX);
+        rig_sleep_ms(20);
+    }
+}
+
+/* The mock hides nothing that was aborted, and keeps no offsets of a transaction: after an abort
+ * all comes again from the first request. Only then, and with no request left out or doubled. */
+static void test_answer_in_a_stream_of_failing_transactions_comes_once_and_in_order(void **state)
+{
+    static const struct {
+        int16_t request;
+        rd_kafka_resp_err_t error;
+        bool aborts;
+    } faults[] = {
+        {RIG_END_TXN, RD_KAFKA_RESP_ERR_CONCURRENT_TRANSACTIONS, false},
+        {RIG_TXN_OFFSET_COMMIT, RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION, true},
+        {RIG_ADD_OFFSETS, RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE, false},
+        {RIG_END_TXN, RD_KAFKA_RESP_ERR_UNKNOWN_PRODUCER_ID, true},
+        {RIG_TXN_OFFSET_COMMIT, RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS, false},
+        {RIG_TXN_OFFSET_COMMIT, RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID, true},
+    };
+    rig_t *rig = open_stream(*state);
+    size_t count;
+    size_t fault = 0;
+    unsigned aborts = 0;
+    for (unsigned group = 0; group < STREAM_GROUPS; group++) {
+        const bool fails = group % 3 == 1 && fault < sizeof(faults) / sizeof(faults[0]);
+        if (fails) {
+            rig_fail_at(rig, RIG_COORDINATOR, faults[fault].request, faults[fault].error, 1);
+        }
+        write_group(rig, group);
+        if (fails) {
+            rig_await_used(rig, RIG_COORDINATOR, faults[fault].request);
+            aborts += faults[fault++].aborts;
+        }
+    }
+    assert_int_equal(fault, sizeof(faults) / sizeof(faults[0]));
+    assert_int_equal(ab_client_flush(rig->client, SLOW_MS), 0);
+    await_last_answers(rig);
+    assert_int_equal(count_transactions(rig, AB_TXN_ABORTED), aborts);
+    rig_stop(rig, AB_EXIT_OK);
+    assert_int_equal(rig_count(rig, "lane_started"), 1);
+    ab_records_t *records = rig_read(rig, "sn");
+    const ab_full_record_t *answers = ab_records_view(records, &count);
+    for (int p = 0; p < STREAM_KEYS; p++) {
+        assert_in_range(check_stream(answers, count, p), 1, aborts);
+    }
+    ab_records_free(records);
+    rig_close(rig);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, ab_test_folder_make, ab_test_folder_drop)
 
 int main(void)
@@ -327,6 +515,8 @@ int main(void)
         TEST(test_answer_too_large_is_refused_once_and_a_dead_letter),
         TEST(test_answer_at_least_once_too_large_is_refused_once),
         TEST(test_answer_held_is_not_woken_by_the_breaker),
+        TEST(test_answer_in_a_stream_comes_once_and_in_order),
+        TEST(test_answer_in_a_stream_of_failing_transactions_comes_once_and_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

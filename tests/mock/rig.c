@@ -321,6 +321,11 @@ void rig_write_value(rig_t *rig, aw_span_t key, aw_span_t value)
     rig_write_to(rig, "in", key, value);
 }
 
+void rig_queue_to(rig_t *rig, const char *topic, aw_span_t key, aw_span_t value)
+{
+    write_record(rig, topic, 0, key, value);
+}
+
 void rig_write_to(rig_t *rig, const char *topic, aw_span_t key, aw_span_t value)
 {
     write_record(rig, topic, 0, key, value);

@@ -97,6 +97,8 @@ void rig_write(rig_t *rig, size_t count);
 void rig_write_value(rig_t *rig, aw_span_t key, aw_span_t value);
 /* The same to another topic. */
 void rig_write_to(rig_t *rig, const char *topic, aw_span_t key, aw_span_t value);
+/* The same, and does not wait until it is: another write does. */
+void rig_queue_to(rig_t *rig, const char *topic, aw_span_t key, aw_span_t value);
 /* Waits until every envelope that was written is at least once in ev, and so many records are
  * committed. */
 void rig_await_all(rig_t *rig);
