@@ -51,8 +51,10 @@ class Cluster(RelayCase):
         self.assert_clean(self.audit(inputs, layout), layout.outputs)
 
     def settle(self):
-        """Gives every leadership to the node that is to have it."""
-        wait_until("every leader is the preferred one", self.broker.elect_preferred, every_s=1)
+        """Gives every leadership to the node that is to have it. Each node is to have some, and one that has just
+        come back is missing among the replicas for a moment."""
+        wait_until("every leader is the preferred one, and every node leads", lambda: self.broker.elect_preferred() and
+                   {1, 2, 3} <= set(self.broker.leaders().values()), every_s=1)
 
     def test_coordinators_die_and_come_back_and_leaders_move(self):
         def disturb(layout, bridge):
