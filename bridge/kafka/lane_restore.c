@@ -196,7 +196,8 @@ static void load_some(ab_lane_t *lane, int64_t begun)
     }
 }
 
-/* Batches that are old enough, and stores that stand at the end. */
+/* Batches that are old enough, and stores that stand at the end; and sees whether one is still
+ * being restored. */
 static void commit_due(ab_lane_t *lane, int64_t now)
 {
     lane->answers->restoring = false;
